@@ -150,7 +150,7 @@ async def _check_all(agents: Iterable[NamedAgent]) -> list[dict[str, Any]]:
 async def _check_one(agent: NamedAgent, capture: Path) -> dict[str, Any]:
     """Return the name of the card and the interface in use, or the problem.
 
-    The warning is about what the definition asks for and the card does not declare.
+    The warning is about what the definition asks for and the card does not declare, or about a mistake in the card.
     """
     found = {
         "name": agent.name,
@@ -172,7 +172,8 @@ async def _check_one(agent: NamedAgent, capture: Path) -> dict[str, Any]:
             connection = await session.connect(agent.url)
         choice = session.choice
         interface = {"protocolVersion": choice.dialect.version, "transport": choice.binding.name}
-        warning = choice.reason if choice.undeclared else ""
+        mistake = connection.found.mistake
+        warning = choice.reason if choice.undeclared else f"the card has a mistake: {mistake}" if mistake else ""
         return {**found, "card": connection.card.name, **interface, "warning": warning}
     except FaultError as error:
         return {**found, "problem": error.fault.seen}

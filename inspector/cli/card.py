@@ -128,7 +128,7 @@ class _CardPrinter:
                 self._print("Security scheme", f"{name}: {refused}")
 
     def _skill(self, card: AgentCard, skill: AgentSkill) -> None:
-        self._print("Skill", f"{skill.id}: {skill.name}")
+        self._print("Skill", ": ".join(filter(None, (skill.id, skill.name))) or "(no name)")
         self._print("Skill description", skill.description)
         for alternative in self._authentication.alternatives(card, skill) if skill.security_requirements else ():
             self._print("Skill security", f"{alternative.words} ({alternative.result})")

@@ -84,7 +84,7 @@ class RunningCommand:
         if connection.elsewhere:
             self.out.warn(connection.elsewhere)
         if mistake := connection.found.mistake:
-            self.out.warn(f"a part of the card cannot be read and is left out ({mistake}); lint reports all mistakes")
+            self.out.warn(f"a part of the card cannot be read and is left out ({mistake}); lint reports the mistakes")
         if has_lone_surrogates(connection.found.raw):
             self.out.warn("the card has half of a surrogate pair in a string, shown as U+FFFD; lint names the string")
         return connection

@@ -37,6 +37,8 @@ class AgentProvider(_Described):
 class AgentExtension(_Described):
     """A protocol extension that the agent supports (1.0 section 4.4.4)."""
 
+    essential: ClassVar[frozenset[str]] = frozenset({"uri"})
+
     uri: str = ""
     description: str | None = None
     required: bool | None = None
@@ -78,7 +80,7 @@ class AgentCard(_Described):
     `security_schemes` maps names to objects with one member, as in 1.0: `{"httpAuthSecurityScheme": {...}}`.
     """
 
-    essential: ClassVar[frozenset[str]] = frozenset({"supported_interfaces"})
+    essential: ClassVar[frozenset[str]] = frozenset({"supported_interfaces", "security_requirements"})
 
     name: str = ""
     description: str = ""

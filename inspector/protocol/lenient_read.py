@@ -105,10 +105,10 @@ def _reader(annotation: Any, needed: bool) -> _Read:
 
 
 def _objects_by_name(value: Json) -> Json:
-    """Read an object of objects without its other members."""
+    """Read an object of objects, with an empty object in the place of each other member."""
     if not isinstance(value, dict):
         return _NOTHING
-    return {name: member for name, member in value.items() if isinstance(member, dict)}
+    return {name: member if isinstance(member, dict) else {} for name, member in value.items()}
 
 
 def _items(item: _Read, value: Json, instead: Json, most_left_out: int) -> Json:

@@ -17,7 +17,7 @@ from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import read_card
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose, usage_error
 from inspector.protocol.jsonvalue import parse, type_name
-from inspector.protocol.model import Unreadable
+from inspector.protocol.model import Json, Unreadable
 from inspector.text.limited_file import read_limited
 from inspector.text.typed_path import looks_like_path, typed_path
 from inspector.wire.client.faults import PROXY_HINT
@@ -45,6 +45,11 @@ class FoundCard:
     card: AgentCard
     dialect: Dialect
     raw: bytes
+
+    @property
+    def value(self) -> Json:
+        """Return the whole card in the canonical JSON, with the mistakes that `card` lacks."""
+        return self.dialect.import_card(parse(self.raw))
 
     @property
     def mistake(self) -> str:

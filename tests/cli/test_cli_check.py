@@ -136,6 +136,17 @@ def test_a_mistake_in_an_option_has_exit_code_2_before_anything_is_sent(
     assert message in result.err
 
 
+def test_checks_see_the_mistakes_of_a_card_that_is_used_in_spite_of_them(cli: RunCli, make_agent: MakeAgent, file: Any):
+    agent = make_agent(card={"skills": ["many"], "version": 5})
+    path = file(
+        case("A", {**CARD, "expect": {"body": {"version": {"type": "string"}, "skills": {"items": {"id": "x"}}}}})
+    )
+    result = cli("check", path, "-a", agent.url)
+    assert result.code == 1
+    assert "Actual: 5" in result.out
+    assert 'Actual: "many"' in result.out
+
+
 def test_the_missing_folders_of_a_report_are_created(cli: RunCli, mock: str, file: Any, tmp_path: Path):
     path = tmp_path / "no" / "such" / "folder" / "report.xml"
     assert cli("check", file(case("A")), "-a", mock, "--report", f"junit={path}").code == 0

@@ -73,7 +73,7 @@ def test_other_mistakes_in_the_card_are_a_warning(cli: RunCli, make_agent: MakeA
     mistake = "AgentCard/provider: expected an object, found a number"
     assert (
         ran.err
-        == f"Warning: a part of the card cannot be read and is left out ({mistake}); lint reports all mistakes\n"
+        == f"Warning: a part of the card cannot be read and is left out ({mistake}); lint reports the mistakes\n"
     )
     assert cli("lint", agent.url).out.count("error CARD-002") == 3
     assert "left out" not in cli("card", "get", "-a", make_agent().url).err

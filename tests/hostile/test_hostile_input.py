@@ -53,10 +53,11 @@ from inspector.options import Options
 from inspector.tui.app import InspectorApp
 
 def stop_during_a_write(self):
+    if not os.path.exists({wanted!r}):  # not yet, or on a busy machine, several calls were waiting
+        return
     if self.stopped:
         os.remove({wanted!r})  # the terminal is switched to the app again
-        timer.stop()
-    elif os.path.exists({wanted!r}):
+    else:
         self.stopped = True
         with self._driver._writer_thread._queue.mutex:
             for number in {numbers}:
@@ -66,9 +67,8 @@ mount = InspectorApp.on_mount
 
 async def on_mount(self):
     await mount(self)
-    global timer
     self.stopped = False
-    timer = self.set_interval(0.02, partial(stop_during_a_write, self))
+    self.set_interval(0.02, partial(stop_during_a_write, self))
 
 InspectorApp.on_mount = on_mount
 InspectorApp(Options()).run()

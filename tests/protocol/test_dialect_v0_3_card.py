@@ -151,9 +151,11 @@ def test_the_extended_card_is_a_capability(members: Any, capabilities: AgentCapa
         {"additionalInterfaces": ["u"]},
         {"additionalInterfaces": [None]},
         {"additionalInterfaces": [{"url": 5}]},
+        {"security": {"key": []}},
+        {"security": ["key"]},
     ],
 )
-def test_a_card_whose_interfaces_cannot_be_read_is_refused(members: Any) -> None:
+def test_a_card_whose_interfaces_or_requirements_cannot_be_read_is_refused(members: Any) -> None:
     value = {"url": "http://h", "protocolVersion": "0.3.0"} | members
     refused = DIALECT.decode_card(value)
     assert isinstance(refused, Unreadable)
@@ -167,8 +169,6 @@ def test_a_card_whose_interfaces_cannot_be_read_is_refused(members: Any) -> None
         {"capabilities": []},
         {"capabilities": "all", "supportsAuthenticatedExtendedCard": True},
         {"supportsAuthenticatedExtendedCard": "yes"},
-        {"security": {"key": []}},
-        {"security": ["key"]},
         {"securitySchemes": []},
         {"securitySchemes": {"key": "apiKey"}},
         {"skills": {"id": "s"}},
@@ -200,7 +200,7 @@ def test_what_can_be_read_of_an_object_or_a_list_is_kept() -> None:
         },
         provider={"organization": "o", "url": []},
     )
-    assert read.security_schemes == {"a": {"httpAuthSecurityScheme": {"scheme": "bearer"}}}
+    assert read.security_schemes == {"a": {"httpAuthSecurityScheme": {"scheme": "bearer"}}, "b": {}, "c": {}}
     assert read.skills == [AgentSkill(), AgentSkill(id="one", examples=["e"])]
     assert read.capabilities == AgentCapabilities(
         push_notifications=True, extensions=[AgentExtension(), AgentExtension(uri="u")]

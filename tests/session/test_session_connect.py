@@ -129,7 +129,7 @@ async def test_a_mistake_in_another_member_of_the_card_is_a_finding_of_a_connect
     session = await open_session(agent.url)
     assert rules(session) == {"CARD-002"}
     assert session.connection is not None
-    assert (session.connection.card.skills, session.connection.card.security_schemes) == ([], {})
+    assert (session.connection.card.skills, session.connection.card.security_schemes) == ([], {"x": {}})
 
 
 async def test_a_stream_in_place_of_the_card_is_closed(agent: Agent, open_session: OpenSession):

@@ -164,7 +164,7 @@ decode_result = result_reader(
             read, PushConfigList, change=lambda page: members(configs=each(_import_config))(_page(page, "configs"))
         ),
         Operation.DELETE_PUSH: read_deleted,
-        Operation.EXTENDED_CARD: partial(read_lenient, AgentCard, change=v0_3_card.import_card),
+        Operation.EXTENDED_CARD: partial(read, AgentCard, change=v0_3_card.import_card),
     },
     decode_event,
 )

@@ -36,17 +36,17 @@ _ONE_OF = {name: (model, None) for name, model in _EVENTS.items()}
 _WRAPPERS = {model: name for name, model in _EVENTS.items()}
 _BEGINNINGS = {model: b'{"%b":' % name.encode() for model, name in _WRAPPERS.items()}
 
-_LENIENT_RESULTS: Mapping[Operation, type[Task | TaskList | AgentCard]] = {
+_LENIENT_RESULTS: Mapping[Operation, type[Task | TaskList]] = {
     Operation.GET: Task,
     Operation.CANCEL: Task,
     Operation.LIST: TaskList,
-    Operation.EXTENDED_CARD: AgentCard,
 }
 _RESULTS: Mapping[Operation, type[Task | TaskList | PushConfig | PushConfigList | AgentCard]] = {
     **_LENIENT_RESULTS,
     Operation.SET_PUSH: PushConfig,
     Operation.GET_PUSH: PushConfig,
     Operation.LIST_PUSH: PushConfigList,
+    Operation.EXTENDED_CARD: AgentCard,
 }
 
 

@@ -182,7 +182,7 @@ class Caller:
             response.status = fetch.head.status
             response.headers = dict(fetch.head.fields())
         if isinstance(fetch.found, FoundCard):
-            response.body = fetch.found.card.to_json()
+            response.body = fetch.found.value
         return response
 
     async def raw(self, request: RawRequest, limit: float | None = None) -> Response:
