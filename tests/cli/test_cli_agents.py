@@ -173,11 +173,14 @@ def test_a_check_warns_of_what_the_card_does_not_declare(cli: RunCli, mock: str,
     cli("agents", "add", "old", mock, "--a2a-version", "0.2")
     cli("agents", "add", "other", str(folders / "card.json"), "--transport", "GRPC")
     cli("agents", "add", "good", mock, "--transport", "HTTP+JSON")
+    (folders / "broken.json").write_text(json.dumps(card | {"provider": "us"}))
+    cli("agents", "add", "wrong", str(folders / "broken.json"))
     done = cli("agents", "check")
     assert done.code == 0
     assert done.err == (
         "Warning: old: 0.2 was requested, but the card declares 1.0\n"
         "Warning: other: the card declares no interface over GRPC\n"
+        "Warning: wrong: the card has a mistake: AgentCard/provider: expected an object, found 'us'\n"
     )
     warnings = {each["name"]: each["warning"] for each in json.loads(cli("agents", "check", "-o", "json").out)}
     assert warnings["good"] == ""

@@ -211,3 +211,14 @@ async def test_the_selected_question_is_shown_in_full_and_the_keys_of_views_are_
         await driver.press("3", "2", "5")
         assert driver.workbench.view == "traffic"
         assert driver.composer.text == ""
+
+
+async def test_a_notification_does_not_cover_what_is_typed(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24), run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.write()
+        await driver.press(*"typed")
+        driver.app.notify("A notification.\nIt has two lines.", timeout=60)
+        await driver.until("It has two lines.")
+        assert driver.place("It has two lines.")[1] < 8
+        assert re.search(r"typed +│$", driver.line("typed"))
