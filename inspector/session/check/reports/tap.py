@@ -31,7 +31,7 @@ def _lines(number: int, result: TestResult) -> list[str]:
             "severity": "fail" if result.result is Result.FAIL else "error",
             "step": failure.step,
             "at": result.planned.place(failure.step),
-            "request": failure.exchange,
+            "request": failure.exchange or "",
             "expected": failure.expected,
             "actual": failure.actual,
             "duration_ms": round(result.seconds * 1000),
@@ -40,7 +40,7 @@ def _lines(number: int, result: TestResult) -> list[str]:
         # JSON strings are YAML strings.
         lines += [
             "  ---",
-            *(f"  {key}: {dump(value)}" for key, value in members.items() if value not in ("", 0, [])),
+            *(f"  {key}: {dump(value)}" for key, value in members.items() if value not in ("", [])),
             "  ...",
         ]
     return lines
