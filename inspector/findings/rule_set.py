@@ -71,6 +71,9 @@ class Violation(NamedTuple):
     seen: str
 
 
+_MORE = Violation("", f"more than {_MAX_VIOLATIONS} violations; the others are not listed")
+"""The last of many violations of a rule."""
+
 Check: TypeAlias = Callable[[FactsT], Iterable[Violation]]
 """Returns the violations of a rule. A check that runs for every event may return `()` instead of a generator,
 which is slower."""
@@ -80,11 +83,13 @@ Checks: TypeAlias = tuple[tuple["Rule", Check[FactsT]], ...]
 
 
 def judge_with(checks: Checks[FactsT], facts: FactsT) -> list[Finding]:
-    """Check every rule; each rule reports at most 100 violations."""
+    """Check every rule; each rule reports at most 100 violations, and then that there are more."""
     found: list[Finding] = []
     for rule, check in checks:
         if violations := check(facts):
-            reported = islice(violations, _MAX_VIOLATIONS)
+            reported = list(islice(violations, _MAX_VIOLATIONS + 1))
+            if len(reported) > _MAX_VIOLATIONS:
+                reported[-1] = _MORE
             found += [Finding(rule.id, rule.severity, pointer, seen) for pointer, seen in reported]
     return found
 

@@ -163,8 +163,11 @@ def test_every_rule_about_cards_is_in_the_table():
     assert set(ids) <= set(RULES)
 
 
-def test_a_rule_reports_at_most_a_hundred_places_of_a_card():
-    skills = [{"id": f"s{number}", "name": "", "description": "d", "tags": ["t"]} for number in range(1_000)]
-    found = judged(patched(VALID_CARDS["1.0"], {"skills": skills}), "1.0")
-    counts = Counter(finding.rule for finding in found)
-    assert max(counts.values()) == 100
+@pytest.mark.parametrize(("skills", "listed"), [(99, 99), (100, 100), (101, 101), (1_000, 101)])
+def test_a_rule_reports_a_hundred_places_of_a_card_and_that_there_are_more(skills: int, listed: int):
+    nameless = [{"id": f"s{number}", "name": "", "description": "d", "tags": ["t"]} for number in range(skills)]
+    found = judged(patched(VALID_CARDS["1.0"], {"skills": nameless}), "1.0")
+    [(rule, count)] = Counter(finding.rule for finding in found).most_common(1)
+    assert count == listed
+    more = [finding.pointer for finding in found if finding.rule == rule and "more than 100 violations" in finding.seen]
+    assert more == ([""] if skills > 100 else [])

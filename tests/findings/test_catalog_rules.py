@@ -85,9 +85,9 @@ def test_an_unsuitable_media_type_is_a_warning_only_over_http():
     assert rules_of(document(GOOD)) == {}
 
 
-def test_a_rule_reports_at_most_a_hundred_places():
+def test_a_rule_reports_a_hundred_places_and_that_there_are_more():
     found = Counter(finding.rule for finding in lint_catalog(document(*({} for _ in range(300)))))
-    assert found == {"CATALOG-004": 100, "CATALOG-005": 100}
+    assert found == {"CATALOG-004": 101, "CATALOG-005": 101}
 
 
 # Trust manifests
