@@ -48,7 +48,7 @@ def usage(seen: str, hint: str = "") -> FaultError:
 
 def refuse_url(path: Path, expected: str, hint: str) -> None:
     """Raise `FaultError` if a URL was entered in the place of a file; `expected` is what the file has to be."""
-    scheme, slash, rest = str(path).partition(":/")  # a path has one slash of two
+    scheme, slash, rest = str(path).partition(":/")  # `Path` keeps one of two slashes
     if slash and scheme in ("http", "https"):
         raise usage(f"{scheme}://{rest} is a URL, not {expected}.", hint)
 

@@ -70,9 +70,10 @@ def check(card: Mapping[str, Json], version: str, served: Served = _NOWHERE, siz
 def _readability(facts: Facts, found: list[Finding]) -> Iterator[Finding]:
     """Report why this inspector cannot read the card or call the agent, unless another finding reports it."""
     dialect, value = entry_of(DIALECTS, facts.version), dict(facts.value)
-    mistake, card = dialect.mistake_in_card(value), dialect.decode_card(value)
-    if mistake and not any(finding.severity is Severity.ERROR for finding in found):
+    has_errors = any(finding.severity is Severity.ERROR for finding in found)
+    if not has_errors and (mistake := dialect.mistake_in_card(value)):
         yield Finding("CARD-002", Severity.ERROR, "", mistake)
+    card = dialect.decode_card(value)
     if isinstance(card, Unreadable):
         return
     if any(interface.protocol_version for interface in card.supported_interfaces) and select(card) is None:

@@ -72,7 +72,7 @@ class Violation(NamedTuple):
 
 
 _MORE = Violation("", f"more than {_MAX_VIOLATIONS} violations; the others are not listed")
-"""The last of many violations of a rule."""
+"""Takes the place of the violations that are not reported."""
 
 Check: TypeAlias = Callable[[FactsT], Iterable[Violation]]
 """Returns the violations of a rule. A check that runs for every event may return `()` instead of a generator,

@@ -10,8 +10,8 @@ from pydantic_core import PydanticCustomError
 from inspector.protocol.model import Items, Json, Wire
 
 
-class _Described(Wire):
-    """An object of a card that can be used without any of its members: a mistake in one does not hide the agent."""
+class _CardObject(Wire):
+    """An object of a card whose members can be left out, except those in `essential`: the agent can be used anyway."""
 
     all_optional: ClassVar[bool] = True
 
@@ -27,14 +27,14 @@ class AgentInterface(Wire):
     protocol_version: str = ""
 
 
-class AgentProvider(_Described):
+class AgentProvider(_CardObject):
     """The organization that provides the agent (1.0 section 4.4.2)."""
 
     organization: str = ""
     url: str | None = None
 
 
-class AgentExtension(_Described):
+class AgentExtension(_CardObject):
     """A protocol extension that the agent supports (1.0 section 4.4.4)."""
 
     essential: ClassVar[frozenset[str]] = frozenset({"uri"})
@@ -45,7 +45,7 @@ class AgentExtension(_Described):
     params: dict[str, Json] | None = None
 
 
-class AgentCapabilities(_Described):
+class AgentCapabilities(_CardObject):
     """The optional capabilities that the agent declares (1.0 section 4.4.3)."""
 
     streaming: bool | None = None
@@ -54,7 +54,7 @@ class AgentCapabilities(_Described):
     extensions: Items[AgentExtension] | None = None
 
 
-class AgentSkill(_Described):
+class AgentSkill(_CardObject):
     """A skill of the agent (1.0 section 4.4.5)."""
 
     id: str = ""
@@ -74,7 +74,7 @@ def _first_error_only(value: Json) -> Json:
     return value
 
 
-class AgentCard(_Described):
+class AgentCard(_CardObject):
     """The self-description of an agent: identity, interfaces, capabilities, skills, security (1.0 section 4.4.1).
 
     `security_schemes` maps names to objects with one member, as in 1.0: `{"httpAuthSecurityScheme": {...}}`.

@@ -1,4 +1,4 @@
-"""Read objects of agents, leaving out optional members of the wrong type.
+"""Read objects of agents, leaving out members of the wrong type that are optional (`Wire` defines which are).
 
 Findings report these members from the raw JSON. Requests are read strictly, because a server has to reject them.
 """

@@ -39,8 +39,8 @@ Items: TypeAlias = Annotated[list[ItemT], _FirstErrorOnly()]
 class Wire(BaseModel):
     """The base of all canonical objects: immutable, with camelCase names in JSON, and with unknown members.
 
-    `lenient_read` leaves out optional members of the wrong type, with `all_optional` also the others; but not those in
-    `essential`, without which the object would have another meaning.
+    `lenient_read` leaves out members of the wrong type: optional members, with `all_optional` also the others. It never
+    leaves out the members in `essential`, without which the object would have another meaning.
     """
 
     essential: ClassVar[frozenset[str]] = frozenset()

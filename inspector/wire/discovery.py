@@ -48,7 +48,7 @@ class FoundCard:
 
     @property
     def value(self) -> Json:
-        """Return the whole card in the canonical JSON, with the mistakes that `card` lacks."""
+        """Return all members of the card in the canonical JSON, also those of the wrong type, which `card` lacks."""
         return self.dialect.import_card(parse(self.raw))
 
     @property

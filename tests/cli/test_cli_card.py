@@ -200,9 +200,10 @@ def test_undeclared_extended_card_is_requested_with_a_warning(cli: RunCli, make_
     assert "ExtendedAgentCardNotConfiguredError" in ran.err
 
 
-def test_invalid_extended_card_is_an_agent_error(cli: RunCli, make_agent: MakeAgent):
+@pytest.mark.parametrize("value", [["no card"], {"provider": "us"}], ids=["array", "member of the wrong type"])
+def test_invalid_extended_card_is_an_agent_error(cli: RunCli, make_agent: MakeAgent, value: object):
     async def answer(call: Call) -> web.StreamResponse:
-        return call.result(["no card"])
+        return call.result(value)
 
     ran = cli("card", "get", "-a", make_agent(answer).url, "--extended", "-o", "json")
     assert ran.code == 1

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from inspector.protocol.card import AgentCard
+from inspector.protocol.card import AgentCard, AgentInterface
 from inspector.protocol.dialects import opvs, v0_1, v0_2, v0_3, v0_3_proto, v1_0
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import ALL, DIALECTS, for_interface, for_version, read_card
@@ -176,6 +176,19 @@ def test_a_value_that_is_not_an_object_is_not_a_card(value: Any) -> None:
     card, dialect = read_card(value)
     assert isinstance(card, Unreadable)
     assert dialect.version == "1.0"
+
+
+@pytest.mark.parametrize("dialect", ALL, ids=lambda dialect: dialect.version)
+def test_every_version_reads_a_card_without_the_members_of_the_wrong_type(dialect: Dialect) -> None:
+    interface = AgentInterface(url="http://h", protocol_binding="JSONRPC", protocol_version=dialect.version)
+    value = dialect.encode_card(AgentCard(name="n", supported_interfaces=[interface]))
+    assert isinstance(value, dict)
+    mistaken = value | {"provider": "us", "version": 1, "skills": ["s"]}
+    card = dialect.decode_card(mistaken)
+    assert isinstance(card, AgentCard)
+    assert (card.name, card.version, card.provider, len(card.skills)) == ("n", "", None, 1)
+    assert card.supported_interfaces[0].url == "http://h"
+    assert dialect.mistake_in_card(mistaken).startswith("AgentCard/")
 
 
 def test_a_hybrid_card_offers_both_versions_and_keeps_its_old_members() -> None:

@@ -21,9 +21,9 @@ from inspector.protocol.model import (
     Wire,
 )
 
-DESCRIBED = AgentCard.__base__
+CARD_OBJECT = AgentCard.__base__
 """The base of the objects of cards, which has no members."""
-MODELS = [model for model in (*Wire.__subclasses__(), *DESCRIBED.__subclasses__()) if model is not DESCRIBED]
+MODELS = [model for model in (*Wire.__subclasses__(), *CARD_OBJECT.__subclasses__()) if model is not CARD_OBJECT]
 VALUES: dict[str, Any] = {"string": "1", "number": 1.5, "integer": 1, "boolean": True, "array": [7], "object": {"a": 7}}
 FITTING = {str: {"string"}, int: {"integer"}, bool: {"boolean"}, dict: {"object"}, list: set[str]()}
 

@@ -23,7 +23,6 @@ from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_dra
 from inspector.tui.compose.outline import OutlineView
 from inspector.tui.compose.preview import PreviewPane
 from inspector.tui.screens.compose import ComposeScreen
-from inspector.tui.screens.form import Choice, Field, FormScreen
 from inspector.tui.widgets.composer import Aim
 
 NOTED = {"notifications": True}
@@ -334,43 +333,6 @@ async def test_a_form_that_is_closed_keeps_its_values(open_app: Open, mock: str)
         await driver.press("alt+i")
         await driver.until("Form: the agent's question")
         assert "Ada" not in driver.widget("#form-fields", VerticalScroll).query(Input).first().value
-
-
-async def test_the_arrow_keys_go_to_the_fields_and_the_choices_of_a_form(open_app: Open, mock: str):
-    fields = [Field(name, name) for name in ("first", "second", "third")]
-    choices = [Choice("two", "two", ("first", "third")), Choice("none", "none")]
-    async with open_app(mock) as driver:
-        await driver.connected()
-
-        def focused() -> str:
-            assert driver.app.focused is not None
-            return str(driver.app.focused.id)
-
-        for given, keys, expected in (
-            ((), "down down down up", "second"),
-            ((), "up", "first"),
-            (choices, "enter down up", "field-first"),
-            (choices, "enter down down", "field-third"),
-            (choices, "enter up", "choices"),
-        ):
-            driver.app.push_screen(FormScreen("Arrows", fields, given))
-            await driver.until("Arrows")
-            await driver.press(*keys.split())
-            assert focused().removeprefix("" if given else "field-") == expected, keys
-            await driver.press("escape")
-
-
-async def test_the_error_of_a_long_form_is_visible(open_app: Open, mock: str):
-    fields = [Field(f"f{number}", f"field {number}") for number in range(40)]
-    async with open_app(mock, (80, 24)) as driver:
-        await driver.connected()
-        driver.app.push_screen(FormScreen("Long", fields, check=lambda _: "Field 3 is required."))
-        await driver.until("field 0")
-        assert "field 39" not in driver.screen
-        await driver.press("shift+tab", "enter")
-        await driver.until("field 39")
-        assert "Field 3 is required." in driver.screen
-        assert "esc close" in driver.screen
 
 
 async def test_one_key_leaves_the_task(open_app: Open, mock: str):

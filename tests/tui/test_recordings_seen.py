@@ -94,7 +94,7 @@ async def test_a_capture_is_selected_on_the_connect_screen(open_app: Open, recor
         assert path.name in driver.lines[0]
 
 
-async def test_a_capture_path_is_typed_on_the_connect_screen_and_an_agent_is_selected_afterwards(
+async def test_a_capture_path_is_entered_on_the_connect_screen_and_an_agent_is_selected_afterwards(
     open_app: Open, recorded: Path, mock: str
 ):
     async with open_app(None, (120, 40)) as driver:
