@@ -70,7 +70,7 @@ class ApiKeyScheme:
 
     def in_words(self) -> str:
         """Return the credentials that the scheme requires."""
-        return f"an API key in {self.location or '?'} {self.parameter or '?'}"
+        return f"an API key in {self.location or 'an undeclared place'} {self.parameter}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,11 @@ class Connection:
         return self.found.card
 
     @property
+    def name(self) -> str:
+        """Return the name of the agent; if the card has none, its host and port, or the name of its file."""
+        return self.card.name or discovery.name_of(self.url or self.reference)
+
+    @property
     def elsewhere(self) -> str:
         """Return that the card was not found below the path that the user entered, `""` if it was."""
         if not self.url or discovery.is_in_catalog(self.reference):

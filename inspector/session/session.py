@@ -259,10 +259,10 @@ class Session:
     def _note_connection(self, connection: Connection) -> None:
         choice = connection.choice
         if choice is None:
-            self.note(f"connected to {connection.card.name}: no supported interface")
+            self.note(f"connected to {connection.name}: no supported interface")
             return
         interface = f"{choice.dialect.version} over {choice.binding.name} at {choice.interface.url}"
-        self.note(f"connected to {connection.card.name}: {interface}, {choice.reason}")
+        self.note(f"connected to {connection.name}: {interface}, {choice.reason}")
         place = self.address(choice)
         credentials = self.credentials.current
         if credentials and not credentials.are_for(place):

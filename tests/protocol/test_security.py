@@ -116,7 +116,7 @@ def test_a_scheme_of_any_version_is_read(value: dict[str, Any], scheme: Security
         ({"openIdConnectSecurityScheme": {}}, "OpenID Connect"),
         ({"mtlsSecurityScheme": {}}, "a client certificate"),
         ({"scheme": {"$case": "httpAuthSecurityScheme"}}, "a scheme of the unknown type scheme"),
-        ({"apiKeySecurityScheme": "nonsense"}, "an API key in ? ?"),
+        ({"apiKeySecurityScheme": "nonsense"}, "an API key in an undeclared place"),
         ({}, "a scheme without a type"),
     ],
 )

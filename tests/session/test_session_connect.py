@@ -61,7 +61,7 @@ async def test_a_card_at_the_first_place_is_one_try(agent: Agent, open_session: 
     session = await open_session(agent.url)
     connection = session.connection
     assert tries_of(session) == [(f"{agent.url}{CARD_PATH}", "found")]
-    assert (connection.url, connection.card.name) == (f"{agent.url}{CARD_PATH}", "Scripted")
+    assert (connection.url, connection.name) == (f"{agent.url}{CARD_PATH}", "Scripted")
     assert (connection.choice.dialect.version, connection.choice.interface.url) == ("1.0", f"{agent.url}/rpc")
     assert session.host == agent.url.removeprefix("http://")
     kinds = [(record.kind, record.operation, record.exchange) for record in records(session)]
@@ -70,6 +70,14 @@ async def test_a_card_at_the_first_place_is_one_try(agent: Agent, open_session: 
     assert records(session)[2].event == "card"
     assert json.loads(records(session)[2].raw) == card_of(f"{agent.url}/rpc")
     assert rules(session) == set()
+
+
+@pytest.mark.parametrize("name", ["", 5])
+async def test_an_agent_without_a_name_is_called_by_its_host(agent: Agent, open_session: OpenSession, name: Any):
+    agent.serve_card(name=name)
+    session = await open_session(agent.url)
+    assert session.connection.name == session.host
+    assert records(session, Kind.NOTE)[0].label.startswith(f"connected to {session.host}: 1.0 over JSONRPC")
 
 
 async def test_a_card_at_the_second_place_has_two_tries(agent: Agent, open_session: OpenSession):

@@ -259,7 +259,7 @@ class Doctor:
         errors = [finding for finding in serious if finding.severity is Severity.ERROR]
         listed = "; ".join(map(finding_in_words, serious)) or "no errors or warnings"
         remedy = "Run a2a-inspect card get --validate for all findings." if serious else ""
-        seen = f"{connection.card.name}, an A2A {connection.found.dialect.version} card: {listed}"
+        seen = f"{connection.name}, an A2A {connection.found.dialect.version} card: {listed}"
         yield Step(CARD_CONTENT, not errors, seen, 0.0, remedy)
 
     def _no_response(self, name: str, began: float) -> Step:

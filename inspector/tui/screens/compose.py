@@ -178,7 +178,7 @@ class ComposeScreen(Screen["Outcome | None"]):
 
     def _show_title(self) -> None:
         connection = self._session.connection
-        agent = connection.card.name if connection else "no agent"
+        agent = connection.name if connection else "no agent"
         panes = self._panes.names if self.has_class("-narrow") else {}
         self._title_line.show(agent, self.draft, self.built, panes, self._panes.current)
 

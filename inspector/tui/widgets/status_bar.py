@@ -75,7 +75,7 @@ class Status:
         address = ":".join(map(str, push.receiver.address)) if push.listening else ""
         token = session.credentials.token
         return cls(
-            agent=connection.card.name if connection else reference,
+            agent=connection.name if connection else reference,
             interface=f"A2A {choice.dialect.version} · {choice.binding.name}" if choice else "",
             light=light,
             doing=doing,
