@@ -13,14 +13,10 @@ from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import Fault, FaultCode, FaultError, ProtocolError, Whose
 from inspector.protocol.lifecycle import MOVES, State, is_interrupted, is_settled, is_terminal, short
 from inspector.protocol.model import Event, Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Unreadable
-from inspector.protocol.operations import Operation
 from inspector.session.call import Call
+from inspector.session.stream_end import StreamEnd
 from inspector.wire.client.observations import Ending
 
-TERMINAL_GRACE = 5.0
-"""Seconds that a stream may stay open after its task has ended."""
-INTERRUPTED_GRACE = 1.0
-"""The same for an interrupted task, whose stream some agents keep open until the task continues."""
 _BEFORE_TIMEOUT = 0.05
 """Seconds before the end of `--timeout` at which the stream of an ended task is left."""
 _WARNINGS = 10
@@ -39,13 +35,10 @@ class Follower:
         self._show = show
         self._problem, self._problems = "", 0
         self._waited = 0.0
-        self._starts_with_old_task = self._is_interrupted = False
 
     async def follow(self, call: Call) -> Task | None:
         """Return the task at the end of the stream, None without a task; raises `FaultError`."""
         exchange = call.exchange
-        # The first event may be the task as it was before the message, still interrupted.
-        self._starts_with_old_task = bool(exchange.context.task_id) and exchange.context.operation is Operation.STREAM
         with suppress(TimeoutError):
             await self._read(call)
         if self._problems > _WARNINGS:
@@ -72,26 +65,19 @@ class Follower:
 
     async def _read(self, call: Call) -> None:
         """Read a stream to its end; raises `TimeoutError` if it stays open although no event is expected."""
-        loop = asyncio.get_running_loop()
+        end = StreamEnd(call)
+        # Leave in time, so that `--timeout` does not turn a complete result into an error.
+        ends_at = math.inf if self._run.ends_at is None else self._run.ends_at - _BEFORE_TIMEOUT
         async with asyncio.timeout(None) as limit, aclosing(aiter(call)) as answers:
             with self._run.waiting(call):
                 async for received in answers:
                     self._take(received)
-                    grace = self._grace(call)
-                    if grace is None:
-                        limit.reschedule(None)
-                    elif limit.when() is None:
-                        # Leave in time, so that `--timeout` does not turn a complete result into an error.
-                        ends_at = math.inf if self._run.ends_at is None else self._run.ends_at - _BEFORE_TIMEOUT
-                        self._waited = max(0.0, min(grace, ends_at - loop.time()))
-                        limit.reschedule(loop.time() + self._waited)
-
-    def _grace(self, call: Call) -> float | None:
-        """Return how long the stream may stay open, None if more events are expected (a2a-cli 0.2 section 10.2)."""
-        tracked = self._run.session.tasks.get(call.exchange.task_id)
-        if tracked is not None and is_terminal(tracked.answered.state):
-            return TERMINAL_GRACE
-        return INTERRUPTED_GRACE if self._is_interrupted else None
+                    leaves_at = end.take(received)
+                    if leaves_at is not None:
+                        leaves_at = max(end.since, min(leaves_at, ends_at))
+                        self._waited = leaves_at - end.since
+                    if leaves_at != limit.when():
+                        limit.reschedule(leaves_at)
 
     def _take(self, received: Sequence[Answer | TextAppended]) -> None:
         """Show events. If a response in the stream is not an event, warn of it when another response follows.
@@ -105,9 +91,6 @@ class Follower:
                 events = []
                 self._warn_of_problem()
             self._problem = ""
-            if isinstance(answer, Task | TaskStatusUpdateEvent):
-                is_old = isinstance(answer, Task) and self._starts_with_old_task
-                self._is_interrupted = is_interrupted(answer.status.state) and not is_old
             match answer:
                 case TextAppended() | TaskArtifactUpdateEvent() | TaskStatusUpdateEvent() | Task() | Message():
                     events.append(answer)

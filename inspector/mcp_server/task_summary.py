@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import aclosing
 
 from inspector.mcp_server.results import MOST_ROWS, Result, without_blanks
-from inspector.protocol.assemble import AssembledArtifact, AssembledTask, TextAppended
-from inspector.protocol.bindings.base import Answer
-from inspector.protocol.errors import Fault, FaultCode, FaultError, ProtocolError, Whose
-from inspector.protocol.lifecycle import is_settled, is_terminal, short
-from inspector.protocol.model import Message, Part, Task, TaskStatusUpdateEvent
+from inspector.protocol.assemble import AssembledArtifact, AssembledTask
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.lifecycle import is_settled, short
+from inspector.protocol.model import Message, Part
 from inspector.session.call import Call
 from inspector.session.message_label import text_of
 from inspector.session.session import Session
+from inspector.session.stream_end import StreamEnd
 
 _LEAST_SECONDS = 10.0
 """The time that an agent has to respond, even if the caller does not wait for the task."""
-_GRACE = 1.0
-"""Seconds that a stream may stay open after its task has ended or needs input."""
 _MOST_ARTIFACTS = 10
 _ARTIFACT_TEXT = 1_000
 """How many characters of an artifact are returned; `record` returns the rest."""
@@ -50,32 +47,14 @@ async def settle(session: Session, call: Call, seconds: float) -> None:
 
 
 async def _read(call: Call, limit: asyncio.Timeout, ends: float) -> None:
-    """Read the response; a stream at most until `ends`, and not much longer than its task, as some agents keep it open.
-
-    `ends` is a time of the event loop, as in `limit`.
-    """
-    loop = asyncio.get_running_loop()
-    settled = False
+    """Read the response; a stream until no more events are expected, or until `ends`, a time of the event loop."""
+    end = StreamEnd(call)
     async with aclosing(aiter(call)) as answers:
         async for received in answers:
-            settled = _is_settled_by(call, received, before=settled)
+            leaves_at = end.take(received)
             head = call.exchange.head
             if head is not None and head.streamed:
-                limit.reschedule(loop.time() + _GRACE if settled else ends)
-
-
-def _is_settled_by(call: Call, received: Sequence[Answer | TextAppended], *, before: bool) -> bool:
-    """Return whether no more events are expected after some answers; `before` is the result before them."""
-    settled = before
-    for answer in received:
-        if isinstance(answer, Task | TaskStatusUpdateEvent):
-            state = answer.status.state
-            # The first event may be the task as it was before the message, still interrupted.
-            is_old = isinstance(answer, Task) and bool(call.exchange.context.task_id) and not is_terminal(state)
-            settled = is_settled(state) and not is_old
-        elif isinstance(answer, Message | ProtocolError):
-            settled = True
-    return settled
+                limit.reschedule(ends if leaves_at is None else leaves_at)
 
 
 async def _poll(session: Session, call: Call) -> Fault | None:

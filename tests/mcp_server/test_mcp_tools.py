@@ -10,6 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pytest
 from mcp_calls import Connect, ask, refusal
 from puppets import SECONDS, Call, MakeAgent, check_that_sends, chunk, silence, status, task
 
@@ -305,6 +306,24 @@ async def test_a_stream_that_stays_open_is_left_when_its_task_needs_input(connec
         assert asked["task"]["state"] == "input-required"
         continued = await ask(client, "send", text="more", task_id="task-1", seconds=60)
         assert continued["task"]["state"] == "completed"
+
+
+async def test_a_stream_that_never_stops_is_left_after_the_end_of_its_task(
+    connect: Connect, make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("inspector.session.stream_end.TERMINAL_GRACE", 0.5)
+
+    async def answer(call: Call) -> Any:
+        response = await call.stream({"task": task("WORKING")}, status("COMPLETED"))
+        while call.request.transport is not None and not call.request.transport.is_closing():
+            await response.write(call.frame(chunk("more")))
+            await asyncio.sleep(0.1)  # more often than the time after which the stream is left
+        return response
+
+    agent = make_agent(answer)
+    async with connect(agent.url, "--allow-send") as client, asyncio.timeout(SECONDS):
+        sent = await ask(client, "send", text="hi", seconds=60)
+    assert sent["task"]["state"] == "completed"
 
 
 async def test_two_calls_for_the_same_agent_run_one_after_the_other(connect: Connect, mock: str):

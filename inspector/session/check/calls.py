@@ -26,7 +26,7 @@ from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer, HttpRequest
 from inspector.protocol.errors import BY_NAME, Fault, FaultCode, FaultError, ProtocolError
 from inspector.protocol.jsonvalue import dump
-from inspector.protocol.lifecycle import is_interrupted, is_terminal
+from inspector.protocol.lifecycle import is_terminal
 from inspector.protocol.model import (
     Json,
     Message,
@@ -47,15 +47,12 @@ from inspector.session.check.result import StepError
 from inspector.session.connection import GET_CARD, CardFetch, fetch_card
 from inspector.session.payload import payload_json
 from inspector.session.session import Session
+from inspector.session.stream_end import StreamEnd
 from inspector.wire.client.observations import Ending
 from inspector.wire.discovery import FoundCard
 
 MOST_EVENTS = 100_000
 """How many events of a stream are kept for the assertions."""
-_END_SECONDS = 5.0
-"""How long a stream may stay open after its task has ended."""
-_INTERRUPTED_SECONDS = 1.0
-"""How long to wait for events after the task waits for input or authorization; the stream may stay open."""
 WELL_KNOWN = "/.well-known/"
 """The beginning of the paths of cards."""
 _WRAPPERS: Mapping[type[Wire], tuple[str, ...]] = {
@@ -284,10 +281,9 @@ async def receive(
     `sent` gets the number of the exchange, `named` the id of the task. Raises TimeoutError if a stream does not end in
     time although its task runs.
     """
-    response = Response()
+    response, end = Response(), StreamEnd(call)
     began = time.monotonic()
-    loop = asyncio.get_running_loop()
-    ends = math.inf if limit is None else loop.time() + limit
+    ends = math.inf if limit is None else asyncio.get_running_loop().time() + limit
     answers = aiter(call)
     try:
         async with aclosing(answers), asyncio.timeout_at(ends) as deadline:
@@ -299,12 +295,11 @@ async def receive(
                 if most is not None and len(response.events) >= most:
                     break
                 if call.exchange.context.operation in STREAMING:
-                    grace = _grace(response)
-                    soon = math.inf if grace is None else loop.time() + grace
-                    deadline.reschedule(min(soon, ends))
+                    leaves_at = end.take(together)
+                    deadline.reschedule(ends if leaves_at is None else min(leaves_at, ends))
     except TimeoutError:
         response.left_open = bool(response.states) and is_terminal(response.states[-1])
-        if _grace(response) is None:
+        if end.leaves_at is None:
             raise
     finally:
         if call.exchange.number:
@@ -327,14 +322,6 @@ def _add_ending(response: Response, call: Call) -> None:
         response.status = kind.http if kind else 500
     if exchange.ending is Ending.STOPPED:
         response.fault = response.fault if response.fault and response.fault.error else None
-
-
-def _grace(response: Response) -> float | None:
-    """Return how long to wait for the next event, None without a limit."""
-    state = response.states[-1] if response.states else ""
-    if is_terminal(state):
-        return _END_SECONDS
-    return _INTERRUPTED_SECONDS if is_interrupted(state) else None
 
 
 def _note(response: Response, answer: Answer | TextAppended, seconds: float) -> None:

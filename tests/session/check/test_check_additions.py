@@ -13,7 +13,7 @@ from check_runs import MakeMock, RunChecks
 from inspector.sample_agents.server import MockAgent
 from scripted import Agent, Heard, answering, frame, status, streaming, task
 
-from inspector.session.check import calls
+from inspector.session import stream_end
 from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.result import Result
 
@@ -268,7 +268,7 @@ async def test_headers_of_a_response_are_compared_without_case(agent: Agent, run
 async def test_a_stream_that_stays_open_after_its_end_fails(
     monkeypatch: pytest.MonkeyPatch, agent: Agent, run_checks: RunChecks
 ):
-    monkeypatch.setattr("inspector.session.check.calls._END_SECONDS", 0.3)
+    monkeypatch.setattr(stream_end, "TERMINAL_GRACE", 0.3)
     agent.answer(streaming(TASK, then=asyncio.Event().wait))
     result, messages = await outcome(run_checks, stream("hi"), url=agent.url)
     assert result == "fail"
@@ -278,17 +278,17 @@ async def test_a_stream_that_stays_open_after_its_end_fails(
 async def test_a_stream_that_continues_after_a_question_is_read_to_its_end(
     monkeypatch: pytest.MonkeyPatch, agent: Agent, run_checks: RunChecks
 ):
-    monkeypatch.setattr(calls, "_INTERRUPTED_SECONDS", 0.3)
-    grace_of, waits = calls._grace, asyncio.Event()
+    monkeypatch.setattr(stream_end, "INTERRUPTED_GRACE", 0.3)
+    take, waits = stream_end.StreamEnd.take, asyncio.Event()
 
-    def grace(response: Any) -> float | None:
+    def take_and_tell(end: Any, answers: Any) -> float | None:
         """Notice that the runner has begun to wait for the end of the interruption."""
-        seconds = grace_of(response)
-        if seconds is not None:
+        leaves_at = take(end, answers)
+        if leaves_at is not None:
             waits.set()
-        return seconds
+        return leaves_at
 
-    monkeypatch.setattr(calls, "_grace", grace)
+    monkeypatch.setattr(stream_end.StreamEnd, "take", take_and_tell)
 
     async def answer(request: BaseRequest, heard: Heard) -> StreamResponse:
         response = StreamResponse(headers={"Content-Type": "text/event-stream"})
@@ -306,6 +306,27 @@ async def test_a_stream_that_continues_after_a_question_is_read_to_its_end(
     final = {"statusUpdate": {"status": {"state": "TASK_STATE_COMPLETED"}}}
     found = await outcome(run_checks, stream("hi", expect_stream={"final_event": final}), url=agent.url)
     assert found == ("pass", [])
+
+
+async def test_a_stream_that_begins_with_the_old_state_of_the_task_is_read_to_its_end(
+    monkeypatch: pytest.MonkeyPatch, agent: Agent, run_checks: RunChecks
+):
+    monkeypatch.setattr(stream_end, "INTERRUPTED_GRACE", 0.05)
+
+    async def answer(request: BaseRequest, heard: Heard) -> StreamResponse:
+        response = StreamResponse(headers={"Content-Type": "text/event-stream"})
+        response.enable_chunked_encoding()
+        await response.prepare(request)
+        await response.write(frame({"task": task("INPUT_REQUIRED")}, heard.json["id"]))
+        await asyncio.sleep(0.3)  # longer than an interrupted stream is followed
+        await response.write(frame(status("COMPLETED"), heard.json["id"]))
+        return response
+
+    agent.answer(answer)
+    final = {"statusUpdate": {"status": {"state": "TASK_STATE_COMPLETED"}}}
+    step = stream("more", expect_stream={"final_event": final})
+    step["params"]["message"]["taskId"] = "t"
+    assert await outcome(run_checks, step, url=agent.url) == ("pass", [])
 
 
 async def test_requests_of_streams_that_are_left_belong_to_their_step(agent: Agent, run_checks: RunChecks):
