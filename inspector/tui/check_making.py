@@ -26,11 +26,11 @@ _EXCHANGE, _TASK, _ALL = "exchange", "task", "all"
 def ask_for_check(widget: Widget, session: Session, exchange: int, task: str) -> None:
     """Ask for which exchanges a check is made: one exchange (0 for none), those of a task, or all."""
     capture = session.journal.capture
-    sets: dict[str, list[int]] = {}
+    sets: dict[str, list[int]] = {}  # none is empty
     if exchange and capture.get(exchange).operation in OPERATIONS:
         sets[_EXCHANGE] = [exchange]
-    if task:
-        sets[_TASK] = sorted({record.exchange for record in capture.select(task=task)} - {0})
+    if numbers := sorted({record.exchange for record in capture.select(task=task)} - {0} if task else ()):
+        sets[_TASK] = numbers
     sets[_ALL] = [record.seq for record in capture.select(kinds={Kind.REQUEST}) if record.operation in OPERATIONS]
     if not sets[_ALL]:
         notify(widget, "No message or task was recorded yet, so there is nothing to check.")
@@ -40,7 +40,7 @@ def ask_for_check(widget: Widget, session: Session, exchange: int, task: str) ->
         _TASK: f"all exchanges of the task ({len(sets.get(_TASK, ()))})",
         _ALL: f"all exchanges ({len(sets[_ALL])})",
     }
-    choices = [Choice(name, words[name], ("path",)) for name, numbers in sets.items() if numbers]
+    choices = [Choice(name, words[name], ("path",)) for name in sets]
     first = next(iter(sets.values()))[0]
     path = Field("path", "file", value=_file_name(capture.get(first).label), required="Enter the name of the file.")
 

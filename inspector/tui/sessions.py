@@ -202,13 +202,13 @@ class Sessions:
             except CaptureError as error:
                 await self._report(_usage(error))
                 return
-            await self._to_its_end(self._show_recording(recording, path.name))
+            await self._to_its_end(self._show_recording(recording, str(path)))
             if being_written:
                 notify(self._app, _BEING_WRITTEN, "warning")
 
-    async def _show_recording(self, recording: Recording, name: str) -> None:
-        unsent = await self._leave(name, self._options)
-        workbench = await self._show(recording, name, self._options, unsent, view="chat")
+    async def _show_recording(self, recording: Recording, path: str) -> None:
+        unsent = await self._leave(path, self._options)
+        workbench = await self._show(recording, path, self._options, unsent, view="chat")
         workbench.show_recording(recording)
 
     async def _report(self, fault: Fault) -> None:

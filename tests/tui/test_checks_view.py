@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 from pathlib import Path
+from typing import Any
 
+import pytest
 from checking import asking, check_file, finished, loaded
-from driving import Driver, Open
+from driving import TIMEOUT, Driver, Open
 from players import playing
 from puppets import CARD
 
 from inspector.capture import recent_check_files
 from inspector.capture.records import Kind
+from inspector.tui import lazy_loading
 from inspector.tui.render.check_introduction import EXAMPLE
 from inspector.tui.widgets.check_pane import CheckPane
 from inspector.tui.widgets.feed import Feed
@@ -133,6 +137,33 @@ async def test_a_running_test_is_shown_and_a_run_can_be_stopped(open_app: Open, 
         assert states(driver) == ["1 of 3", "✓ pass", "· not run", "· not run"]
         assert not [worker for worker in driver.app.workers if worker.group == "checks" and worker.is_running]
         assert not driver.session.journal.exchanges.open
+
+
+async def test_tests_are_not_run_while_a_file_is_read_and_no_file_is_read_while_tests_begin(
+    open_app: Open, mock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    first, second = check_file(tmp_path, asking("001")), check_file(tmp_path, asking("002"), name="second.yaml")
+    read, may_end = lazy_loading.read_checks, threading.Event()
+
+    def read_slowly(*arguments: Any) -> Any:
+        may_end.wait(TIMEOUT)
+        return read(*arguments)
+
+    async with open_app(mock, NORMAL) as driver:
+        view = await loaded(driver, first)
+        monkeypatch.setattr(lazy_loading, "read_checks", read_slowly)
+        view.load_file(second)
+        await driver.until(lambda: driver.enabled("u") is not True)
+        view.action_run_all()
+        assert not view.is_running
+        may_end.set()
+        await driver.until("Checks ─ second.yaml")
+        assert driver.enabled("u") is True
+        view.action_run_all()
+        view.load_file(first)
+        await finished(driver, view)
+        assert "Checks ─ second.yaml" in driver.screen
+        assert states(driver)[1:] == ["✓ pass"]
 
 
 async def test_the_list_can_be_filtered_by_words_and_by_failures(open_app: Open, mock: str, tmp_path: Path):

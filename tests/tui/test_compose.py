@@ -79,6 +79,20 @@ async def test_a_pasted_text_of_5_mb_becomes_a_part_and_is_sent_completely(open_
         assert parts_of(driver) == [{"text": "and this"}, {"text": f"see: {text}"}]
 
 
+async def test_a_part_with_the_same_content_as_the_text_is_kept_when_the_text_is_too_long(open_app: Open, mock: str):
+    text = "x" * 300_000
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.write()
+        await driver.type("1")
+        driver.composer.add_part(DraftPart(PartKind.DATA, "1"))
+        driver.app.post_message(events.Paste(text))
+        await driver.until("with  1xxx")
+        await driver.press("enter")
+        await driver.until(driver.sent)
+        assert parts_of(driver) == [{"text": f"1{text}"}, {"data": 1, "mediaType": "application/json"}]
+
+
 # Parts
 
 

@@ -10,7 +10,7 @@ from composing import opened
 from driving import Open
 from textual.widgets import Input, OptionList
 
-from inspector.session.compose.draft import text_draft
+from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft, text_part
 from inspector.tui.screens.form import FormScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
 
@@ -37,6 +37,28 @@ async def test_a_sent_message_is_found_edited_and_sent_again(open_app: Open, moc
         again = driver.sent()[-1]["params"]["message"]
         assert again["parts"] == [{"text": "echo the second"}]
         assert again["messageId"] not in ids
+
+
+async def test_a_written_message_is_kept_if_an_earlier_message_cannot_be_sent_again(
+    open_app: Open, mock: str, tmp_path: Path
+):
+    notes = tmp_path / "notes.txt"
+    notes.write_text("the notes")
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.write()
+        driver.composer.take(Draft((text_part("echo the file"), DraftPart(PartKind.FILE, str(notes)))))
+        await driver.press("enter")
+        await driver.done(1)
+        notes.unlink()
+        await driver.type("half a word")
+        await driver.press("ctrl+up")
+        await driver.until("Sent messages and snippets")
+        await driver.until("echo the file")
+        await driver.press("ctrl+s")
+        await driver.until(lambda: driver.composer.text == "echo the file")
+        await driver.press("ctrl+up")
+        await driver.until("half a word")
 
 
 async def test_variables_of_sent_messages_are_kept_and_the_draft_is_saved_to_history(open_app: Open, mock: str):

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 from driving import Driver, Open
+from players import deliver
 from textual.widgets import Input
+from webhook_view import STATUS, listening
 
 from inspector.session.check.reading import parse_document
 
@@ -54,6 +56,23 @@ async def test_a_check_of_a_task_has_all_its_exchanges(open_app: Open, mock: str
         [path] = folder.glob("*.acts.yaml")
         steps = parse_document(path.read_text(), path.name).suites[0].tests[0].steps
         assert [step.id for step in steps] == ["stream", "get"]
+
+
+async def test_a_task_that_is_known_from_pushes_only_has_no_exchanges(open_app: Open, mock: str, folder: Path):
+    async with open_app(mock, NORMAL) as driver:
+        hook = await listening(driver)
+        await driver.go(2)
+        await driver.say("echo hello")
+        await driver.until("hello")
+        await driver.go(4)
+        await deliver(hook, STATUS)
+        await driver.until("◐ working")
+        await driver.press("M")
+        await driver.until("Make a check")
+        assert "all exchanges (1)" in driver.screen
+        assert "of the task" not in driver.screen
+        await driver.press("enter", "enter")
+        await driver.until("acts.yaml ─ 1 test")
 
 
 async def test_an_existing_file_is_not_replaced(open_app: Open, mock: str, folder: Path):

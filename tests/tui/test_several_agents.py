@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,22 @@ async def test_a_capture_is_a_tab_beside_the_agent(open_app: Open, mock: str):
         await driver.press("ctrl+pageup")
         await driver.until(lambda: not driver.session.recorded)
         await driver.ask("report 2")
+
+
+async def test_captures_with_the_same_file_name_have_a_tab_each(open_app: Open, mock: str, tmp_path: Path):
+    async with open_app(mock, capture=tmp_path / "x.a2a") as driver:
+        await driver.connected()
+    (tmp_path / "other").mkdir()
+    other = tmp_path / "other/x.a2a"
+    shutil.copy(tmp_path / "x.a2a", other)
+    async with open_app(None, recording=tmp_path / "x.a2a") as driver:
+        await driver.until(lambda: driver.app.session is not None)
+        for path in (other, other):  # a second time, it replaces its own tab
+            await driver.press("escape", "o")
+            await driver.paste(str(path))
+            await driver.press("enter")
+            await driver.until(lambda: driver.session.journal.capture.path == other)
+        assert len(driver.app._sessions._workbenches) == 2
 
 
 async def test_an_agent_beside_an_opened_capture_gets_the_options_of_the_connection(

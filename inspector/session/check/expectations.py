@@ -57,8 +57,8 @@ def expect_mismatches(expected: Expect, response: Response, *, raw: bool) -> lis
     elif expected.status is not None:
         found += mismatches(expected.status, response.status, "status")
     if not raw and response.fault is not None and not _mentions_error(expected.body):
-        allowed = expected.status is not None and not found and response.status >= 300
-        if not allowed:
+        is_expected = expected.status == _ANY_ERROR or (expected.status is not None and response.status >= 300)
+        if found or not is_expected:
             return [*found, _failed(response)]
     if expected.body is not None:
         found += mismatches(expected.body, MISSING if response.body is None else response.body)

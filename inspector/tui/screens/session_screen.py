@@ -234,9 +234,10 @@ class SessionScreen(FrameScreen):
 
     def _show_status(self) -> None:
         light, doing = self._doing
-        reference = self.session.journal.redactor.url(self.reference)
+        session = self.session
+        shown = self.name_of_tab.name if session.recorded else session.journal.redactor.url(self.reference)
         denied = self.status_bar.denied
-        self.status_bar.show(Status.of(self.session, light, doing, reference))
+        self.status_bar.show(Status.of(session, light, doing, shown))
         if denied is not self.status_bar.denied:
             self.refresh_bindings()
 

@@ -91,6 +91,8 @@ class ChecksView(View):
         """The number of the selected request of the selected test, 0 for the request to look at first."""
         self._shown: object = None
         self._run: Worker[None] | None = None
+        self._reads = 0
+        """How many times the check file is being read; the run of other tests would be lost from the screen."""
         self._list = CheckListPane(session, glyphs, id="checks-pane")
         self._detail = CheckPane(session.journal.redactor.text, glyphs, id="check")
 
@@ -117,8 +119,8 @@ class ChecksView(View):
 
     @property
     def is_running(self) -> bool:
-        """Whether tests are running."""
-        return self._progress is not None and self._progress.began is not None
+        """Whether tests are running, or about to run."""
+        return self._run is not None and not self._run.is_finished
 
     # What is shown
 
@@ -234,7 +236,12 @@ class ChecksView(View):
 
     async def _read(self) -> bool:
         """Read the check file and show its tests, or else its problems; return whether there are tests."""
-        read = await asyncio.to_thread(lazy_loading.read_checks, self._paths, self.variables)
+        self._reads += 1
+        self.refresh_bindings()
+        try:
+            read = await asyncio.to_thread(lazy_loading.read_checks, self._paths, self.variables)
+        finally:
+            self._reads -= 1
         before = self._progress
         self._problems = read if isinstance(read, list) else ()
         self._progress = None if isinstance(read, list) else read
@@ -277,24 +284,25 @@ class ChecksView(View):
             self._run.cancel()
 
     def _start(self, tests: Sequence[CheckedTest]) -> None:
-        if self._progress is not None and not self.is_running and tests:
+        if self._progress is not None and not self.is_running and not self._reads and tests:
             self._run = self._run_tests(self._progress, {test.id for test in tests})
 
     @work(group="checks", exclusive=True)
     async def _run_tests(self, progress: CheckProgress, ids: set[str]) -> None:
         """Run tests, after reading the files again if they were changed."""
-        if await asyncio.to_thread(progress.is_outdated):
-            if not await self._read() or self._progress is None:
-                return
-            progress = self._progress
-        tests = [test for test in progress.tests if test.id in ids]
-        with notify_faults(self):
-            try:
+        try:
+            if await asyncio.to_thread(progress.is_outdated):
+                if not await self._read() or self._progress is None:
+                    return
+                progress = self._progress
+            tests = [test for test in progress.tests if test.id in ids]
+            with notify_faults(self):
                 self.call_later(self.refresh_view)
                 await progress.run(self.session, tests)
                 self._report(tests)
-            finally:
-                self._show_end()
+        finally:
+            self._run = None
+            self._show_end()
 
     @work(group="save")
     async def action_save_report(self) -> None:
@@ -359,7 +367,7 @@ class ChecksView(View):
             return True if self._requests()[0] else None
         if action in _NEED_TESTS and progress is None:
             return False
-        if action in _RUNS and running:
+        if action in _RUNS and (running or self._reads):
             return None
         if action == "run_failed" and progress is not None and not progress.failed:
             return None
@@ -373,6 +381,8 @@ class ChecksView(View):
             return "a capture has no agent, so no tests can be run"
         if self.is_running and command in (*_TEST_KEYS, "check-file"):
             return f"tests are running, press {key_of('cancel')} to stop them"
+        if self._reads and command in _TEST_KEYS:
+            return "the check file is being read"
         if self._progress is not None or command not in _TEST_KEYS:
             return _REASONS.get(command, "")
         if self._problems:

@@ -224,12 +224,12 @@ class ChatComposer(Composer):
             return
         draft, at_once = found
         aim, written = self.aim, self.draft
-        if not written.is_blank and not at_once:
-            self.run_worker(self._remember(written), group="history")
-            notify(self, f"Your text was saved to the history: {key_of('history')}.")
         if not draft.task_id and not draft.context_id:
             draft = replace(draft, task_id=aim.task_id, context_id=aim.context_id)
         if at_once and self._send_draft(draft, stream=self.stream):
             self.aim = Aim("", aim.context_id)
-        else:
-            self.take(draft)
+            return
+        if not written.is_blank:
+            self.run_worker(self._remember(written), group="history")
+            notify(self, f"Your text was saved to the history: {key_of('history')}.")
+        self.take(draft)

@@ -321,9 +321,9 @@ class Composer(Pane):
 
     def on_verbatim_area_overflowed(self, event: VerbatimArea.Overflowed) -> None:
         """Turn a text that is too long for the area into another part, which cannot be edited here."""
-        draft = self.draft
-        others = tuple(part for part in draft.parts if part.value != self.text)
-        self.take(replace(draft, parts=(text_part(event.text), *others)))
+        parts = list(self._draft.parts) if self._draft is not None else [text_part("")]
+        parts[self._part] = replace(parts[self._part], value=event.text)
+        self.take(replace(self.draft, parts=tuple(parts)))
         self.post_message(self.Changed())
 
     def action_send(self, stream: bool | None = None) -> None:

@@ -7,6 +7,7 @@ import hashlib
 from typing import Any
 
 import pytest
+from aiohttp import ClientSession
 from aiohttp.web import BaseRequest, StreamResponse
 from check_files import file_of, get, raw, send, stream, test_of
 from check_runs import MakeMock, RunChecks
@@ -129,6 +130,31 @@ async def test_pushes_are_counted_and_their_states_compared(
     )
     assert result == ("fail" if message else "pass")
     assert message in "".join(messages)
+
+
+@pytest.mark.parametrize(("count", "result"), [(0, "fail"), ({"lt": 1}, "fail"), (1, "pass"), ({"lte": 2}, "pass")])
+async def test_an_upper_limit_of_pushes_is_tested_until_the_time_is_over(
+    count: Any, result: str, agent: Agent, run_checks: RunChecks
+):
+    jobs: list[asyncio.Task[None]] = []
+
+    async def answer(request: BaseRequest, heard: Heard) -> StreamResponse:
+        config = heard.json["params"]["configuration"]["taskPushNotificationConfig"]
+
+        async def deliver() -> None:
+            await asyncio.sleep(0.6)
+            async with ClientSession() as client:
+                await client.post(config["url"], json=TASK, headers={"X-A2A-Notification-Token": config["token"]})
+
+        jobs.append(asyncio.create_task(deliver()))
+        return await answering(TASK)(request, heard)
+
+    agent.answer(answer)
+    pushes = {"count": count, "timeout_ms": 1500}
+    test = {**WEBHOOK, OURS: {"pushes": pushes}}
+    found, messages = await outcome(run_checks, pushed(token="my-token"), test=test, url=agent.url)
+    await asyncio.gather(*jobs)
+    assert found == result, messages
 
 
 async def test_tests_that_run_at_the_same_time_have_their_own_webhooks(run_checks: RunChecks, slow_mock: MockAgent):

@@ -23,6 +23,7 @@ PASSING: dict[str, list[Any]] = {
     "error": [get(UNKNOWN, expect_error={"error_type": "TaskNotFoundError", "message": {"contains": UNKNOWN}})],
     "error code": [get(UNKNOWN, expect_error={"code": "TaskNotFoundError"})],
     "any error": [get(UNKNOWN, expect_error={})],
+    "any error as status": [get(UNKNOWN, expect={"status": "error"})],
     "error as body": [get(UNKNOWN, expect={"body": {"error": {"name": "TaskNotFoundError"}}})],
     "card": [{**CARD_STEP, "expect": {"status": 200, "body": {"name": {"type": "string"}}}}],
     "several turns": [
@@ -289,7 +290,10 @@ async def test_an_object_where_a_text_is_expected_is_written_as_json(place: str,
 async def test_a_push_configuration_may_have_schemes_of_the_wrong_type(run_checks: RunChecks):
     config = {"taskId": "x", "url": "{{webhookUrl}}", "authentication": {"schemes": 5}}
     step = {"id": "set", "operation": "create_push_config", "params": config, "expect_error": {}}
-    members = {"runner_requirements": ["webhook_endpoint"], "x-a2a-inspect": {"pushes": {"count": 0}}}
+    members = {
+        "runner_requirements": ["webhook_endpoint"],
+        "x-a2a-inspect": {"pushes": {"count": 0, "timeout_ms": 300}},
+    }
     assert await outcome(run_checks, step, test=members) == ("pass", [])
 
 

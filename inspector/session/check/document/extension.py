@@ -43,8 +43,9 @@ class FindingsExpectation(Node):
 class PushExpectation(Node):
     """The pushes that the webhook has to receive until `timeout_ms` after the last step.
 
-    `count` is an assertion about their number, `states` the task states in their order, `valid` whether the receiver
-    has to accept all of them, and their payloads have to be valid.
+    `count` is an assertion about their number; an upper limit is tested until the end of this time. `states` are the
+    task states in their order, `valid` is whether the receiver has to accept all of them, and their payloads have to be
+    valid.
     """
 
     count: Expected = Field(default_factory=lambda: {"gte": 1})
