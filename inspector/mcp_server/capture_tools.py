@@ -19,7 +19,8 @@ from inspector.mcp_server.results import MOST_ROWS, TEXT, Result, finding_rows, 
 from inspector.mcp_server.search import MOST_SEARCHED, find_findings, hits, read_filter
 from inspector.protocol.jsonvalue import parse as parse_json
 from inspector.protocol.model import Json, Unreadable
-from inspector.protocol.pointer import at
+from inspector.protocol.pointer import at, steps_of
+from inspector.protocol.pointer import pointer as pointer_of
 from inspector.session.exporters.json_lines import finding_json, iso_time
 from inspector.session.payload import payload_json
 from inspector.session.replay.validation import validated
@@ -29,6 +30,7 @@ _LONGEST_PAYLOAD = 20_000
 _LONGEST_EXAMPLE = 1_000
 _MOST_PLACES = 5
 """How many records are named for each rule."""
+_MISSING = object()
 _ROW_MEMBERS = ("exchange", "operation", "event", "task", "state", "label")
 
 CaptureName = Annotated[
@@ -168,9 +170,27 @@ def _excerpt(payload: bytes, pointer: str, limit: int) -> Result:
             raise refused("The payload is not JSON, so it has no JSON pointers.")
         text = payload.decode("utf-8", "backslashreplace")
     else:
-        text = dump(at(value, pointer)) if payload else ""
+        part = at(value, pointer, _MISSING) if not pointer or pointer.startswith("/") else _MISSING
+        if part is _MISSING:
+            raise refused(f"The payload has no value at {pointer}. {_nearest(value, pointer)}")
+        text = dump(part) if payload else ""
     cut = {"payloadCharacters": len(text)} if len(text) > limit else {}
     return {"payload": tidy(text, longest=limit), **cut}
+
+
+def _nearest(value: Json, pointer: str) -> str:
+    """Return the last position of a JSON pointer that exists, and what is there."""
+    steps: list[str] = []
+    for step in steps_of(pointer):
+        if at(value, pointer_of(*steps, step), _MISSING) is _MISSING:
+            break
+        steps.append(step)
+    parent, where = at(value, pointer_of(*steps)), pointer_of(*steps) or "The whole payload"
+    if isinstance(parent, dict):
+        return f"{where} has the members {', '.join(list(parent)[:MOST_ROWS])}."
+    if isinstance(parent, list):
+        return f"{where} has {len(parent)} elements, the first is 0."
+    return f"{where} is neither an object nor an array."
 
 
 def _tidied(members: Result) -> Result:

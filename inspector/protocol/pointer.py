@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from inspector.protocol.model import Json
@@ -18,15 +18,15 @@ def steps_of(text: str) -> tuple[str, ...]:
     return tuple(step.replace("~1", "/").replace("~0", "~") for step in text.split("/")[1:])
 
 
-def at(value: Json, text: str) -> Json:
-    """Return the value at a JSON pointer, None if there is none."""
+def at(value: Json, text: str, missing: Any = None) -> Any:
+    """Return the value at a JSON pointer, `missing` if there is none."""
     for step in steps_of(text):
         if isinstance(value, dict):
-            value = value.get(step)
+            value = value.get(step, missing)
         elif (
             isinstance(value, list) and step.isascii() and step.isdigit() and len(step) < 10 and int(step) < len(value)
         ):
             value = value[int(step)]
         else:
-            return None
+            return missing
     return value

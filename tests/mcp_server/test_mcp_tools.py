@@ -67,6 +67,14 @@ async def test_a_message_and_the_records_that_show_it(connect_stdio: Connect, mo
             client, "record", seq=request["seq"], capture=sent["capture"], pointer="/params/message/parts/0"
         )
         assert json.loads(shown["payload"]) == {"text": "report 3"}
+        for pointer, nearest in (
+            ("/params/massage", "/params has the members message"),
+            ("/params/message/parts/1/text", "/params/message/parts has 1 elements, the first is 0."),
+            ("/params/message/parts/0/text/0", "/params/message/parts/0/text is neither an object nor an array."),
+            ("params", "The whole payload has the members jsonrpc, id, method, params."),
+        ):
+            why = await refusal(client, "record", seq=request["seq"], capture=sent["capture"], pointer=pointer)
+            assert f"The payload has no value at {pointer}. {nearest}" in why
         again = await ask(client, "replay", seq=request["seq"])
         assert again["task"]["id"] != sent["task"]["id"]
         asked = await ask(client, "task", task_id=sent["task"]["id"])

@@ -58,6 +58,21 @@ async def test_a_filter_leaves_its_hits_and_follows_what_comes(open_app: Open, m
         assert not driver.widget("FilterLine", FilterLine).display
 
 
+async def test_the_records_of_no_exchange_have_no_title_of_an_exchange(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.go(5)
+        await driver.until("Records ─ #")
+        await driver.press("slash")
+        await filtering(driver, "kind:note")
+        await driver.press("enter", "home")
+        detail = driver.widget("#traffic-detail", DetailPane)
+        await driver.until(lambda: detail.record is not None and detail.record.kind is Kind.NOTE)
+        await driver.until(lambda: "Records ─ #" not in driver.screen)
+        assert "╭─ Records ─" in driver.screen
+
+
 async def test_the_error_of_a_filter_is_shown_completely(open_app: Open, mock: str):
     async with open_app(mock, (80, 24)) as driver:
         await driver.connected()

@@ -13,6 +13,8 @@ from players import playing
 from puppets import Call
 
 from inspector.capture.records import Kind
+from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.session.session import Session
 from inspector.tui.views.tasks import TasksView
 from inspector.tui.widgets.composer import Aim
 from inspector.tui.widgets.feed import Feed
@@ -58,6 +60,24 @@ def listed(driver: Driver) -> list[str]:
 async def opened(driver: Driver) -> None:
     await driver.connected()
     await driver.go(3)
+
+
+async def test_a_page_that_cannot_be_requested_is_requested_again(open_app: Open, monkeypatch: pytest.MonkeyPatch):
+    def refuse(*_: object) -> Any:
+        raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, "This version has no ListTasks.", "Choose another one."))
+
+    office = Office(5)
+    async with playing(office.answer) as agent, open_app(agent.url, run={"notifications": True}) as driver:
+        await opened(driver)
+        await driver.press("l")
+        await driver.until("2 of 5 listed by the agent ─ l: next page")
+        with monkeypatch.context() as patched:
+            patched.setattr(Session, "list_tasks", refuse)
+            await driver.press("l")
+            await driver.until("This version has no ListTasks.")
+        await driver.until("2 of 5 listed by the agent ─ l: next page")
+        await driver.press("l")
+        await driver.until("4 of 5 listed by the agent ─ l: next page")
 
 
 async def test_tasks_are_listed_page_by_page(open_app: Open):

@@ -15,7 +15,7 @@ from inspector.capture.records import Kind, Record
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import Fault
 from inspector.session.card.signing import fetch_keys, verify_card
-from inspector.session.connection import Connection
+from inspector.session.connection import GET_CARD, Connection
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
 from inspector.tui.keys import bind, key_of
@@ -120,9 +120,9 @@ class AgentView(View):
 
     def show_fault(self, fault: Fault) -> None:
         """Show why the connection failed; a response that is not a valid card can be read and edited."""
-        bodies = self.session.journal.capture.select(kinds=(Kind.BODY,))
-        found = (record for record in reversed(bodies) if record.findings and record.event != "catalog")
-        self._unread = next(found, None)
+        bodies = reversed(self.session.journal.capture.select(kinds=(Kind.BODY,)))
+        responses = (record for record in bodies if record.operation == GET_CARD and record.event != "catalog")
+        self._unread = next((record for record in responses if record.findings), None)
         self._connecting.show_fault(fault, unread=self._unread is not None)
         self.action_section("connecting")
 

@@ -220,7 +220,7 @@ class ChatView(ChatPanes):
         """Focus the detail of the selected row, or the timeline of the selected task."""
         if event.feed is self._timeline.feed:
             self.open_detail()
-        else:
+        elif event.index < len(self._tasks.tasks):
             self.open_task(self._tasks.tasks[event.index].id)
             self.focus_timeline()
 

@@ -316,18 +316,20 @@ class TasksView(View):
     async def _list(self, page_token: str) -> None:
         used = self._filter
         request = (used or TaskFilter()).request(self.session.tasks.all(), page_token=page_token)
+        answer = None
         with notify_faults(self):
             call = self.session.list_tasks(request)
             fault = await call.finish()
-            answer = call.exchange.answer
+            answer = call.exchange.answer if fault is None else None
             if fault is not None:
                 notify_fault(self, fault)
-                if self._listed and page_token and self._filter is used:
-                    self._listed = (*self._listed[:2], page_token)
-            elif isinstance(answer, TaskList) and self._filter is used:
-                before = self._listed[0] if self._listed and page_token else 0
-                token = answer.next_page_token or ""
-                self._listed = (before + len(answer.tasks), answer.total_size, token if token != page_token else "")
+        if self._filter is used:
+            before = self._listed if page_token else None
+            if isinstance(answer, TaskList):
+                count, token = before[0] if before else 0, answer.next_page_token or ""
+                self._listed = (count + len(answer.tasks), answer.total_size, token if token != page_token else "")
+            elif before:
+                self._listed = (*before[:2], page_token)  # to request it again
         self.refresh_view()
         self.refresh_bindings()
 

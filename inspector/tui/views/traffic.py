@@ -191,6 +191,7 @@ class TrafficView(BookmarkView):
         """Show the request and the response again if the head, the first event or the end has arrived."""
         summary = self.session.journal.exchanges.get(self._number)
         if summary is None:
+            self._record_pane.set_title()
             return
         phase = (bool(summary.headed), bool(summary.events), summary.seconds is not None)
         self._show_summary(summary)
