@@ -184,14 +184,19 @@ class Capture:
         exchange: int | None = None,
         task: str | None = None,
         after: int = 0,
+        through: int | None = None,
         limit: int | None = None,
     ) -> list[Record]:
-        """Return the first `limit` records after `after` that match every filter that is not None, in order."""
+        """Return the first `limit` records from `after` + 1 to `through` that match every filter, in order.
+
+        A filter, a limit or an end that is None does not restrict the records.
+        """
         self._trim(self._writer)
         most = math.inf if limit is None else max(limit, 0)
         wanted = frozenset(Kind if kinds is None else kinds)
-        found = self._select_old(wanted, exchange, task, after, limit) if most and wanted else []
-        for seq in range(max(after + 1, self._floor), self._last + 1):
+        end = self._last + 1 if through is None else min(through, self._last) + 1
+        found = self._select_old(wanted, exchange, task, after, min(end, self._floor), limit) if most and wanted else []
+        for seq in range(max(after + 1, self._floor), end):
             if len(found) >= most:
                 break
             record = self._recent[seq]
@@ -322,13 +327,13 @@ class Capture:
         return [found[seq] for seq in sorted(found)]
 
     def _select_old(
-        self, kinds: frozenset[Kind], exchange: int | None, task: str | None, after: int, limit: int | None
+        self, kinds: frozenset[Kind], exchange: int | None, task: str | None, after: int, end: int, limit: int | None
     ) -> list[Record]:
-        """Select among the records that are no longer in memory."""
-        if after >= self._floor - 1:
+        """Select among the records before `end`, which are no longer in memory."""
+        if after >= end - 1:
             return []
         index, tests = "", "seq > ? AND seq < ?"
-        values: list[int | str | bytes] = [after, self._floor]
+        values: list[int | str | bytes] = [after, end]
         if task is not None:
             index, tests, values = "record_by_task", f"task = ? AND {tests}", [storable_text(task), *values]
         if exchange is not None:

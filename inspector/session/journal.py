@@ -28,6 +28,8 @@ LABEL_LENGTH = 200
 _MOST_VERIFIED = 1_000
 """For how many mandates the results of their verification are kept in memory."""
 
+_DOCUMENTS = frozenset({"card", "catalog"})
+"""The events of documents that are fetched again and again."""
 _MASKED_COUNT = 1_000
 """For how many different records the masked texts are cached: the events of a stream repeat the same texts."""
 
@@ -57,7 +59,7 @@ class Journal:
         self.verified: dict[str, Sequence[Sequence[str]]] = {}
         self.found: dict[str, list[int]] = {}
         self.worst: Severity | None = None
-        self._of_document: dict[str, tuple[Finding, ...]] = {}
+        self._of_document: dict[tuple[str, str, str], tuple[Finding, ...]] = {}
         self.exchanges = Exchanges()
         self.running: dict[int, Callable[[float], None]] = {}
         self.sends: list[tuple[int, float]] = []
@@ -104,7 +106,8 @@ class Journal:
         first = records[0]
         if first.kind is REQUEST and first.operation in _SENDS_OR_SUBSCRIBES:
             self.sends += [(record.seq, record.at) for record in records]
-        if first.findings and not self._is_same_document(first):
+        is_known = first.event in _DOCUMENTS and self._is_same_document(first)
+        if first.findings and not is_known:
             self.worst = worst_of([self.worst, *(finding.severity for finding in first.findings)])
             for finding in first.findings:
                 self.found.setdefault(finding.rule, []).extend(record.seq for record in records)
@@ -122,11 +125,11 @@ class Journal:
             del self.verified[next(iter(self.verified))]
 
     def _is_same_document(self, record: Record) -> bool:
-        """Return whether a record is a card with the findings of the card before it, or a catalog likewise."""
-        if record.event not in ("card", "catalog"):
-            return False
-        before = self._of_document.get(record.event)
-        self._of_document[record.event] = record.findings
+        """Return whether a card or a catalog has the findings that it had when it was fetched the last time."""
+        exchange = self.exchanges.get(record.exchange)
+        document = record.event, record.operation, exchange.url if exchange is not None else ""
+        before = self._of_document.get(document)
+        self._of_document[document] = record.findings
         return before == record.findings
 
     def _mask(self, common: Common) -> Common:

@@ -230,6 +230,9 @@ def test_select_finds_the_same_as_a_plain_search(mixed: Capture, kinds, exchange
     for after, limit in ((0, 3), (250, None), (250, 2), (499, 5), (600, 5), (0, 0)):
         behind = [record for record in expected if record.seq > after]
         assert mixed.select(kinds=kinds, exchange=exchange, task=task, after=after, limit=limit) == behind[:limit]
+    for after, through in ((0, 250), (100, 499), (250, 250), (0, 0), (400, 9999)):
+        between = [record for record in expected if after < record.seq <= through]
+        assert mixed.select(kinds=kinds, exchange=exchange, task=task, after=after, through=through) == between
 
 
 def test_select_joins_committed_and_uncommitted_records(capture: Capture, path: Path) -> None:

@@ -80,6 +80,23 @@ async def test_an_agent_without_a_name_is_called_by_its_host(agent: Agent, open_
     assert records(session, Kind.NOTE)[0].label.startswith(f"connected to {session.host}: 1.0 over JSONRPC")
 
 
+async def test_the_findings_of_a_card_are_counted_when_they_change(agent: Agent, open_session: OpenSession):
+    agent.serve_card("/a/card.json", description="")
+    agent.serve_card("/b/card.json", description="")
+    session = await open_session(f"{agent.url}/a/card.json")
+    counted = session.journal.found["CARD-027"]
+    for place, members, count in (
+        ("/a/card.json", {"description": ""}, 1),
+        ("/b/card.json", {"description": ""}, 2),
+        ("/a/card.json", {"description": ""}, 2),
+        ("/a/card.json", {}, 2),
+        ("/a/card.json", {"description": ""}, 3),
+    ):
+        agent.serve_card(place, **members)
+        await session.connect(f"{agent.url}{place}")
+        assert len(counted) == count
+
+
 async def test_a_card_at_the_second_place_has_two_tries(agent: Agent, open_session: OpenSession):
     agent.routes[OLD_CARD_PATH] = giving(old_card_of(f"{agent.url}/rpc"))
     session = await open_session(agent.url)

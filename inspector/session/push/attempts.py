@@ -59,8 +59,7 @@ class Attempts:
         """Return which attempt a delivery is; call `remember` once it is recorded."""
         number = delivery.registration.number if delivery.registration else 0
         key = number, delivery.method, hash(delivery.body)
-        # Senders without a registration do not retry; requests without a body may be about different tasks.
-        known = self._known.get(key) if delivery.registration and delivery.body else None
+        known = self._known.get(key) if _may_be_retried(delivery) else None
         if known is None:
             return Attempt(key)
         if known.accepted and delivery.at >= known.answered:  # earlier, the sender did not wait for the response
@@ -69,6 +68,8 @@ class Attempts:
 
     def remember(self, delivery: Delivery, attempt: Attempt, seq: int) -> None:
         """Remember a delivery with the number of its record, to recognise retries of it."""
+        if not _may_be_retried(delivery):
+            return
         first = attempt.first or seq
         accepted = attempt.again or (seq if delivery.accepted else 0)
         if not (delivery.accepted or delivery.refused):
@@ -78,6 +79,14 @@ class Attempts:
         self._known.move_to_end(attempt.key)
         if len(self._known) > _MOST_REMEMBERED:
             self._known.popitem(last=False)
+
+
+def _may_be_retried(delivery: Delivery) -> bool:
+    """Return whether the same bytes are another attempt at a delivery.
+
+    Senders without a registration do not retry; requests without a body may be about different tasks.
+    """
+    return delivery.registration is not None and bool(delivery.body)
 
 
 class RecordedAttempt(NamedTuple):

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -38,7 +39,7 @@ _TIMEOUT = 10.0
 _MOST_RECORDED = 20_000
 """How many deliveries of a task are read from each capture; the last deliveries are read."""
 _PAGE = 500
-"""How many deliveries are in memory with their bodies, and how many are searched for failed TLS handshakes."""
+"""How many deliveries are in memory with their bodies."""
 
 
 class _Session(Protocol):
@@ -97,7 +98,10 @@ async def examine(session: _Session, task_id: str, captures: Sequence[Path] = ()
     recorded = _Recorded()
     if not session.push.registrations.of_task(task_id):
         recorded = await asyncio.to_thread(_look_up, captures, task_id, [config.url for config in configs or ()])
-    recorded_here = session.journal.capture.select(kinds=(Kind.DELIVERY,))
+    recorded_here: list[Record] = []
+    for page in _pages_of_deliveries(session.journal.capture):
+        recorded_here += page
+        await asyncio.sleep(0)  # there may be many thousands
     requests = sort_requests(recorded_here, _numbers(session, task_id), task_id)
     known = _gather(session, task_id, configs, asked, recorded, requests)
     no_listener = "" if known.registrations else await _no_listener(known.advertised)
@@ -121,34 +125,33 @@ async def _no_listener(url: str) -> str:
 def _look_up(captures: Sequence[Path], task_id: str, urls: Sequence[str]) -> _Recorded:
     """Read the deliveries for a task, and the failed handshakes of the receivers at these URLs, in order of time."""
     found: list[Record] = []
-    others: list[Record] = []
+    failed: list[Record] = []
     ports = {place.port for url in urls if (place := endpoint_of(url)) is not None}
     unreadable = 0
     for path in captures:
         try:
             with Capture.open(path) as capture:
-                found += _last_deliveries(capture, task_id)
-                others += capture.select(kinds=(Kind.DELIVERY,), limit=_PAGE) if ports else ()
+                of_task = chain.from_iterable(_pages_of_deliveries(capture, task_id))
+                found += deque(of_task, maxlen=_MOST_RECORDED)
+                of_all = chain.from_iterable(_pages_of_deliveries(capture) if ports else ())
+                failed += (record for record in of_all if record.meta.get("method") == NO_TLS)
         except CaptureError:
             unreadable += 1
     # Damaged captures of other sessions must not prevent the diagnosis.
     deliveries = sorted((record for record in found if not problem_of(record)), key=lambda record: record.at)
-    failed = [record for record in others if record.meta.get("method") == NO_TLS and not problem_of(record)]
-    failed = [record for record in failed if _port(record.meta["target"]) in ports]
+    failed = [record for record in failed if not problem_of(record) and _port(record.meta["target"]) in ports]
     tls_failures = tuple(record.label for record in sorted(failed, key=lambda record: record.at))
     numbers = {record.meta["registration"] for record in deliveries} - {0}
     of_agent = sort_requests(deliveries, numbers, task_id).deliveries
     return _Recorded(of_agent, tls_failures, len(captures) - unreadable, unreadable)
 
 
-def _last_deliveries(capture: Capture, task_id: str) -> Iterable[Record]:
-    """Read the last deliveries for a task, without their bodies."""
-    found: deque[Record] = deque(maxlen=_MOST_RECORDED)
+def _pages_of_deliveries(capture: Capture, task_id: str | None = None) -> Iterator[list[Record]]:
+    """Read the deliveries (of a task) without their bodies, page by page."""
     after = 0
     while page := capture.select(kinds=(Kind.DELIVERY,), task=task_id, after=after, limit=_PAGE):
         after = page[-1].seq
-        found += (record._replace(raw=b"") for record in page)
-    return found
+        yield [record._replace(raw=b"") for record in page]
 
 
 def _port(address: str) -> int | None:

@@ -132,8 +132,8 @@ class Moments:
         self.through = found[-1].seq if len(found) == _PAGE else len(capture)
         listed = (
             record
-            for record in capture.select(kinds=(Kind.BODY,), task="", after=after)
-            if record.operation == Operation.LIST and record.seq <= self.through
+            for record in capture.select(kinds=(Kind.BODY,), task="", after=after, through=self.through)
+            if record.operation == Operation.LIST
         )
         return sorted((*found, *listed), key=lambda record: record.seq)
 

@@ -23,7 +23,7 @@ from inspector.findings.rules import finding
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Json
 from inspector.session.journal import Journal
-from inspector.session.push import judge
+from inspector.session.push import attempts, judge
 from inspector.session.push.attempts import chains
 from inspector.session.push.judge import EVENT
 from inspector.session.push.service import PushService
@@ -193,6 +193,17 @@ def test_requests_without_a_body_are_not_attempts_at_one_delivery():
             "in order",
             "in order",
         ]
+
+
+def test_requests_of_scanners_do_not_make_retries_unknown(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(attempts, "_MOST_REMEMBERED", 3)
+    with push_run() as run:
+        run.post(status(), accepted=False, status=500, override="500")
+        for number in range(5):
+            run.post(f"scan {number}".encode(), registration=None, accepted=False, status=404)
+        run.post(status())
+        last = {name: said for name, _, said in run.records()[-1].meta["checks"]}["order"]
+        assert last.startswith("attempt 2, ")
 
 
 def test_a_retry_of_bytes_that_were_accepted_before_is_recognised():
