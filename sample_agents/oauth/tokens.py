@@ -116,10 +116,14 @@ class Tokens:
         return Access(scopes=frozenset(claims["scope"].split()))
 
     def refresh(self, token: str, scopes: Collection[str]) -> Grant | None:
-        """Use up a refresh token and return its grant, with fewer `scopes` if any are requested; None if invalid."""
-        found = self._refreshable.pop(token)
+        """Use up a refresh token and return its grant, with fewer `scopes` if any are requested; None if invalid.
+
+        A request with more scopes is rejected, and the refresh token stays valid.
+        """
+        found = self._refreshable.get(token)
         if found is None or not set(scopes) <= set(found.grant.scopes):
             return None
+        self._refreshable.pop(token)
         self._grants.pop(found.token_id)
         return replace(found.grant, scopes=tuple(scopes)) if scopes else found.grant
 
