@@ -12,7 +12,7 @@ import os
 import stat
 import sys
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import asdict
 from enum import StrEnum
@@ -70,34 +70,43 @@ class TokenStore:
 
     def entries(self, origin: str = "") -> list[StoredToken]:
         """Return the stored tokens, all or those for one origin, without asking the keyring."""
-        return [entry for entry in self._read() if origin in ("", entry.key.origin)]
+        entries = self._read()
+        in_file = {entry.key for entry in entries if entry.is_in_file}  # replaces that in the keyring, see `put`
+        current = (entry for entry in entries if entry.is_in_file or entry.key not in in_file)
+        return [entry for entry in current if origin in ("", entry.key.origin)]
 
     def get(self, entry: StoredToken) -> Token | None:
         """Return the token of an entry; None if the keyring does not have it any more."""
         if entry.place is Place.FILE:
             return entry.token
-        text = _guarded("read", lambda: _keyring().get_password(PROGRAM, _account(entry.key)))
+        text = _guarded("read", lambda ring: ring.get_password(PROGRAM, _account(entry.key)))
         value = parse(text.encode()) if text else None
         return _token(value) if isinstance(value, Mapping) else None
 
     def put(self, token: Token, place: Place) -> None:
-        """Store a token, in place of that with the same key."""
+        """Store a token, in place of that with the same key.
+
+        If the token before cannot be deleted from the keyring, it stays in the list, so that a later call deletes it.
+        """
         if place is Place.KEYRING:
             text = json.dumps(asdict(token))
-            _guarded("written", lambda: _keyring().set_password(PROGRAM, _account(token.key), text))
+            _guarded("written", lambda ring: ring.set_password(PROGRAM, _account(token.key), text))
         with self._alone():
-            others = [entry for entry in self._read() if entry.key != token.key]
+            entries = self._read()
+            others = [entry for entry in entries if entry.key != token.key]
+            if place is Place.FILE:
+                replaced = [entry for entry in entries if entry.key == token.key and not entry.is_in_file]
+                others += [entry for entry in replaced if not _try_delete(entry)]
             self._write([*others, StoredToken(token.key, place, token if place is Place.FILE else None)])
 
     def remove(self, key: TokenKey) -> bool:
         """Remove a token; return whether there was one."""
         found = [entry for entry in self._read() if entry.key == key]
-        for entry in found:
-            if entry.place is Place.KEYRING and self.get(entry) is not None:
-                _guarded("changed", lambda: _keyring().delete_password(PROGRAM, _account(key)))
-        if found:
+        for entry in sorted(found, key=lambda entry: not entry.is_in_file):  # the keyring may be locked
+            if not entry.is_in_file:
+                _delete(entry)
             with self._alone():
-                self._write([entry for entry in self._read() if entry.key != key])
+                self._write([each for each in self._read() if (each.key, each.place) != (key, entry.place)])
         return bool(found)
 
     @asynccontextmanager
@@ -211,14 +220,32 @@ def _keyring() -> Any:
     return keyring
 
 
-def _guarded(what: str, work: Any) -> Any:
+def _guarded(what: str, work: Callable[[Any], Any]) -> Any:
+    """Call a function with the keyring and return its result; raises `FaultError`."""
+    ring = _keyring()
     from keyring.errors import KeyringError  # noqa: PLC0415 - see `_keyring`
 
     try:
-        return work()
+        return work(ring)
     except (KeyringError, OSError, RuntimeError) as error:
         hint = "Unlock the keyring, or store the token in a file."
         raise _error(f"The keyring of the system cannot be {what}: {error}.", hint) from error
+
+
+def _delete(entry: StoredToken) -> None:
+    """Delete the token of an entry from the keyring, unless the user has; raises `FaultError`."""
+    account = _account(entry.key)
+    if _guarded("read", lambda ring: ring.get_password(PROGRAM, account)) is not None:
+        _guarded("changed", lambda ring: ring.delete_password(PROGRAM, account))
+
+
+def _try_delete(entry: StoredToken) -> bool:
+    """Delete the token of an entry from the keyring; return False if the keyring cannot be used."""
+    try:
+        _delete(entry)
+    except FaultError:
+        return False
+    return True
 
 
 def _account(key: TokenKey) -> str:

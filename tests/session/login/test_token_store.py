@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -111,6 +112,43 @@ def test_a_token_that_the_user_removed_from_the_keyring_is_gone(store: TokenStor
     [entry] = store.entries()
     assert store.get(entry) is None
     assert store.remove(KEY)
+
+
+def test_a_token_in_the_file_replaces_that_in_the_keyring(store: TokenStore, ring: MemoryKeyring):
+    store.put(TOKEN, Place.KEYRING)
+    store.put(replace(TOKEN, access_token="canary-second"), Place.FILE)
+    assert ring.values == {}
+    [entry] = store.entries()
+    assert entry.is_in_file
+    assert store.remove(KEY)
+    assert store.entries() == []
+
+
+def test_a_replaced_token_in_a_locked_keyring_is_deleted_later(store: TokenStore, ring: MemoryKeyring):
+    store.put(TOKEN, Place.KEYRING)
+    ring.locked = True
+    store.put(TOKEN, Place.FILE)
+    assert [entry.place for entry in store.entries()] == [Place.FILE]
+    with pytest.raises(FaultError, match="locked"):
+        store.remove(KEY)
+    assert b"canary" not in store.path.read_bytes(), "the token in the file is removed"
+    assert [entry.place for entry in store.entries()] == [Place.KEYRING]
+    ring.locked = False
+    assert store.remove(KEY)
+    assert (ring.values, store.entries()) == ({}, [])
+
+
+@pytest.mark.usefixtures("ring")
+def test_a_keyring_that_is_not_installed_any_more_is_reported(store: TokenStore, monkeypatch: pytest.MonkeyPatch):
+    store.put(TOKEN, Place.KEYRING)
+    for name in ("keyring", "keyring.errors"):
+        monkeypatch.setitem(sys.modules, name, None)
+    [entry] = store.entries()
+    with pytest.raises(FaultError, match="keyring is not installed"):
+        store.get(entry)
+    store.put(TOKEN, Place.FILE)
+    [entry] = store.entries()
+    assert store.get(entry) == TOKEN
 
 
 def test_a_locked_keyring_is_never_replaced_by_the_file(store: TokenStore, ring: MemoryKeyring):
