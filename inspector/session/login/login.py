@@ -195,6 +195,7 @@ class Login:
             subject=subject,
             token_url=self._refresh_url(endpoints.token_url),
             revocation_url=endpoints.revocation_url,
+            client_authentication=endpoints.client_authentication,
         )
 
 

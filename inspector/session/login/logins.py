@@ -274,7 +274,12 @@ class Logins:
             trusted=self._trusted(),
             clock=self._clock,
         )
-        endpoints = Endpoints(token_url=token.token_url, revocation_url=token.revocation_url, issuer=token.issuer)
+        endpoints = Endpoints(
+            token_url=token.token_url,
+            revocation_url=token.revocation_url,
+            issuer=token.issuer,
+            client_authentication=token.client_authentication,
+        )
         client = ClientSecret(token.key.client_id, resolve(token.client_secret))
         return Flow(channel, Progress(LoginState(())), endpoints, client, token.scopes)
 

@@ -265,8 +265,9 @@ def _entry(item: Mapping[str, Any]) -> StoredToken | None:
 def _token(value: Mapping[str, Any]) -> Token | None:
     """Read a stored token; None if it is damaged."""
     try:
-        members = {**value, "key": TokenKey(**value["key"]), "scopes": tuple(value["scopes"])}
-        return Token(**members)
+        methods = value.get("client_authentication", ())  # tokens that earlier versions stored do not have it
+        tuples = {"scopes": tuple(value["scopes"]), "client_authentication": tuple(methods)}
+        return Token(**{**value, **tuples, "key": TokenKey(**value["key"])})
     except (KeyError, TypeError):
         return None
 

@@ -25,7 +25,8 @@ class Token:
 
     `expires_at` is in seconds since 1970, None if the server did not report it. `token_url` and `revocation_url` are
     the endpoints of the server that issued the token: the refresh token is sent to no other server. `client_secret` is
-    the secret, or a reference (`env:NAME`) to it. `subject` is the user according to the verified ID token.
+    the secret, or a reference (`env:NAME`) to it. `client_authentication` are the ways in which the server accepts it,
+    `()` if they are not known. `subject` is the user according to the verified ID token.
     """
 
     key: TokenKey
@@ -40,6 +41,7 @@ class Token:
     subject: str = ""
     token_url: str = ""
     revocation_url: str = ""
+    client_authentication: tuple[str, ...] = ()
 
     @property
     def can_renew(self) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from aiohttp import web
-from authority import CLIENT, SECRET, TOKEN, Authority, Browser, granted, start
+from authority import CLIENT, SECRET, TOKEN, Authority, Browser, form, granted, start
 from scripted import Agent, Heard, OpenSession, giving
 
 from inspector.capture.paths import stored_tokens_path
@@ -97,6 +97,25 @@ async def test_client_credentials_are_renewed_with_the_secret(authority: Authori
     await session.list_tasks().finish()
     assert authority.agent.heard[-1].headers["Authorization"] == "Bearer canary-second"
     assert authority.asked[1]["grant_type"] == "client_credentials"
+
+
+async def test_a_token_is_renewed_and_revoked_with_the_authentication_of_its_login(
+    authority: Authority, open_session: OpenSession
+):
+    methods = {"token_endpoint_auth_methods_supported": ["client_secret_post"]}
+    authority.serve(metadata={"revocation_endpoint": f"{authority.url}/revoke"} | methods)
+    authority.agent.routes["/revoke"] = giving(b"")
+    authority.tokens = [(200, granted(refresh_token="canary-refresh"))]
+    first = await open_session(authority.url)
+    token = await start(first, "clientCredentials").run()
+    first.credentials.logins.store(token, Place.FILE)
+    second = await open_session(authority.url)
+    await second.credentials.logins.refresh(token)
+    await second.credentials.logins.log_out(token.key)
+    sent = [heard for heard in authority.agent.heard if heard.path in ("/token", "/revoke")]
+    assert [heard.path for heard in sent] == ["/token", "/token", "/revoke", "/revoke"]
+    assert [form(heard).get("client_secret") for heard in sent] == [SECRET] * 4
+    assert not any("Authorization" in heard.headers for heard in sent)
 
 
 async def test_the_next_session_uses_a_stored_token(authority: Authority, open_session: OpenSession):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 import sys
 from collections.abc import Iterator
@@ -184,6 +185,22 @@ def test_damaged_entries_are_left_out(store: TokenStore):
     store.path.write_text(text.replace('"access_token"', '"other"'))
     [entry] = store.entries()
     assert store.get(entry) is None
+
+
+def test_a_token_is_stored_with_the_authentication_of_its_client(store: TokenStore):
+    token = replace(TOKEN, client_authentication=("client_secret_post",))
+    store.put(token, Place.FILE)
+    [entry] = store.entries()
+    assert store.get(entry) == token
+
+
+def test_a_token_of_an_earlier_version_has_no_authentication_of_its_client(store: TokenStore):
+    store.put(TOKEN, Place.FILE)
+    document = json.loads(store.path.read_text())
+    del document["logins"][0]["token"]["client_authentication"]
+    store.path.write_text(json.dumps(document))
+    [entry] = store.entries()
+    assert store.get(entry) == TOKEN
 
 
 def test_a_link_is_not_followed(store: TokenStore, tmp_path: Path):
