@@ -6,6 +6,7 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import field, replace
+from http import HTTPStatus
 from typing import Any
 from urllib.parse import urlencode
 
@@ -16,7 +17,7 @@ from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.model import Json
-from inspector.protocol.oauth import SECRET_MEMBERS, json_object, read_error, token_claims
+from inspector.protocol.oauth import SECRET_MEMBERS, OAuthError, json_object, read_error, token_claims
 from inspector.session.connection import DocumentFetch
 from inspector.session.journal import Journal
 from inspector.session.login.state import Step
@@ -36,6 +37,8 @@ _SECONDS = 30.0
 _SHORTEST_SECRET = 8
 """A server chooses its tokens: shorter tokens are masked by their location only, so that no common word is masked."""
 _QUOTED = 120
+_TEMPORARY = frozenset({"server_error", "temporarily_unavailable"})
+"""The errors that are not about the request (RFC 6749 section 4.1.2.1)."""
 
 _HINTS = {
     "invalid_client": "Check the client id and the client secret.",
@@ -99,6 +102,10 @@ class UntrustedServerError(FaultError):
         hint = f"{why} If you trust it: --trust {place}."
         super().__init__(Fault(Whose.AGENT, FaultCode.AUTH_FAILED, seen, hint))
         self.origin = place
+
+
+class RefusedError(FaultError):
+    """Raised if the authorization server answered with an OAuth error, so that the same request cannot succeed."""
 
 
 class LoginChannel:
@@ -211,10 +218,15 @@ def refusal(fetch: LoginFetch, what: str) -> FaultError:
     """Return the error for a response that is not the expected one; `what` names what was requested."""
     text = fetch.journal.redactor.text
     error = read_error(fetch.answer)
+    if _is_temporary(fetch, error):
+        reason = f" ({text(error.in_words)[:_QUOTED]})" if error else ""
+        seen = f"The authorization server could not answer the request for {what}: status {fetch.status}{reason}."
+        hint = f"Try again later, or check the log of the server at {fetch.journal.redactor.url(fetch.url)}."
+        return FaultError(Fault(Whose.NETWORK, FaultCode.UNREACHABLE, seen, hint))
     if error is not None:
         seen = f"The authorization server refused {what}: {text(error.in_words)[:_QUOTED]}."
         hint = _HINTS.get(error.code, "Check the registration of the client at the authorization server.")
-        return FaultError(Fault(Whose.YOURS, FaultCode.AUTH_FAILED, seen, hint))
+        return RefusedError(Fault(Whose.YOURS, FaultCode.AUTH_FAILED, seen, hint))
     if fetch.status in REDIRECTS:
         location = text(fetch.head.header("location") if fetch.head else "")
         seen = f"The authorization server answered the request for {what} with a redirect to {location or 'nowhere'}."
@@ -227,6 +239,16 @@ def refusal(fetch: LoginFetch, what: str) -> FaultError:
     kind = f", but {clean(fetch.content_type, limit=_QUOTED)}" if "json" not in fetch.content_type else ""
     seen = f"The response of the authorization server to the request for {what} is not a JSON object{kind}."
     return invalid(seen, f"Check that {fetch.journal.redactor.url(fetch.url)} is the right URL.")
+
+
+def _is_temporary(fetch: LoginFetch, error: OAuthError | None) -> bool:
+    """Return whether the server may answer the same request later: it is busy, it failed, or a gateway answered.
+
+    An error that the hints name is about the request, whatever its status is.
+    """
+    code = error.code if error else ""
+    is_busy = fetch.status == HTTPStatus.TOO_MANY_REQUESTS or fetch.status >= HTTPStatus.INTERNAL_SERVER_ERROR
+    return code in _TEMPORARY or (is_busy and code not in _HINTS)
 
 
 def invalid(seen: str, hint: str = "Check the log of the authorization server.") -> FaultError:

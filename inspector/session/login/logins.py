@@ -13,12 +13,12 @@ from inspector.capture.records import Kind
 from inspector.capture.redaction import Redactor
 from inspector.protocol.card import AgentCard
 from inspector.protocol.challenge import Challenge, read_challenges
-from inspector.protocol.errors import FaultCode, FaultError, usage_error
+from inspector.protocol.errors import FaultError, usage_error
 from inspector.protocol.oauth import TokenResponse
 from inspector.protocol.security import Grant
 from inspector.session.journal import Journal
 from inspector.session.login import flows
-from inspector.session.login.exchange import LoginChannel
+from inspector.session.login.exchange import LoginChannel, RefusedError
 from inspector.session.login.flows import ClientSecret, Flow
 from inspector.session.login.login import Login
 from inspector.session.login.metadata import Endpoints
@@ -62,10 +62,10 @@ class Logins:
         self._clock = clock
         self._tokens: dict[str, Token] = {}
         self._renewing = asyncio.Lock()
-        self._refused = ""
-        """The token that the server refused to renew, which is not tried again."""
+        self._refused: dict[str, str] = {}
+        """The token that the server refused to renew, which is not tried again, for each origin."""
         self._renew_after: dict[str, float] = {}
-        """When a renewal is tried again after the server did not answer, in seconds since 1970, for each origin."""
+        """When a renewal is tried again after the server issued no token, in seconds since 1970, for each origin."""
 
     @property
     def options(self) -> tuple[LoginOption, ...]:
@@ -163,8 +163,8 @@ class Logins:
                     now = self._clock()
                     self._renew_after[renewed.key.origin] = now + (renewed.expires_at - now) / 2
             except FaultError as error:
-                if error.fault.code == FaultCode.AUTH_FAILED:
-                    self._refused = current.access_token
+                if isinstance(error, RefusedError):
+                    self._refused[current.key.origin] = current.access_token
                 self._renew_after[current.key.origin] = self._clock() + _RETRY_SECONDS
                 label = f"the token was not renewed: {error.fault.sentence()}"
                 self._journal.append(Kind.NOTE, self._clock(), label=label)
@@ -178,7 +178,7 @@ class Logins:
         return token if self._is_due(token) else None
 
     def _is_due(self, token: Token) -> bool:
-        is_refused = token.access_token == self._refused
+        is_refused = token.access_token == self._refused.get(token.key.origin)
         return token.can_renew and not is_refused and token.expires_within(REFRESH_MARGIN, self._clock())
 
     async def refresh(self, token: Token) -> Token:

@@ -257,7 +257,8 @@ async def test_a_hostile_device_response_is_refused(
         ((200, granted(access_token="a b")), "header cannot contain", ""),
         ((200, granted(access_token=None)), "no access_token", ""),
         ((200, []), "not a JSON object", ""),
-        ((500, {}), "status 500", "right URL"),
+        ((404, {}), "status 404", "right URL"),
+        ((500, {"error": "invalid_client"}), "invalid_client", "client secret"),
     ],
 )
 async def test_a_refused_token_has_a_reason(
@@ -270,6 +271,26 @@ async def test_a_refused_token_has_a_reason(
     assert said in fault.seen
     assert hint in fault.hint
     assert fault.code == FaultCode.AUTH_FAILED
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "seen"),
+    [
+        (429, {}, "status 429."),
+        (500, {}, "status 500."),
+        (503, {"error": "Service Unavailable"}, "status 503 (Service Unavailable)."),
+        (400, {"error": "temporarily_unavailable"}, "status 400 (temporarily_unavailable)."),
+    ],
+)
+async def test_a_server_that_cannot_answer_now_has_not_refused_the_token(
+    authority: Authority, open_session: OpenSession, status: int, answer: Any, seen: str
+):
+    authority.serve()
+    authority.tokens = [(status, answer)]
+    fault = await failed(await open_session(authority.url), "clientCredentials")
+    assert fault.seen == f"The authorization server could not answer the request for the token: {seen}"
+    assert fault.hint == f"Try again later, or check the log of the server at {authority.url}/token."
+    assert fault.code == FaultCode.UNREACHABLE
 
 
 async def test_credentials_do_not_follow_a_redirect(authority: Authority, stranger: Agent, open_session: OpenSession):

@@ -6,6 +6,7 @@ import asyncio
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -75,6 +76,44 @@ async def test_a_token_of_a_few_seconds_is_not_renewed_for_each_request(
     monkeypatch.setattr(session.credentials.logins, "_clock", lambda: later)
     await session.list_tasks().finish()
     assert len(authority.asked) == 3, "renewed after half of its time"
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "requests"),
+    [(503, {}, 3), (429, {}, 3), (200, [], 3), (400, {"error": "invalid_grant"}, 2)],
+)
+async def test_a_renewal_is_tried_again_unless_the_server_refused_it(
+    authority: Authority, open_session: OpenSession, status: int, answer: Any, requests: int
+):
+    authority.serve()
+    authority.tokens = [
+        (200, granted(expires_in=10, refresh_token="canary-refresh")),
+        (status, answer),
+        (200, granted(access_token="canary-renewed", expires_in=3600)),
+    ]
+    session = await open_session(authority.url)
+    await start(session, "clientCredentials").run()
+    await session.list_tasks().finish()
+    session.credentials.logins._clock = lambda: time.time() + 61
+    await session.list_tasks().finish()
+    assert len(authority.asked) == requests
+
+
+async def test_the_refused_renewals_of_two_agents_are_both_remembered(
+    authority: Authority, stranger: Agent, open_session: OpenSession
+):
+    authority.serve()
+    authority.tokens = [(400, {"error": "invalid_grant"})]
+    session = await open_session(authority.url)
+    logins, urls = session.credentials.logins, (authority.url, stranger.url)
+    for number, url in enumerate(urls):
+        key = TokenKey(url, "oauth", CLIENT)
+        soon = {"expires_at": time.time() + 1, "refresh_token": f"canary-refresh-{number}"}
+        logins.use(Token(key, f"canary-{number}", token_url=f"{authority.url}/token", **soon))
+        await logins.renew(url)
+    assert len(authority.asked) == 2
+    logins._clock = lambda: time.time() + 61
+    assert [await logins.renew(url) for url in urls] == [False, False]
 
 
 async def test_a_request_without_credentials_does_not_get_those_that_are_renewed(
