@@ -36,6 +36,10 @@ _RETRY_SECONDS = 60.0
 """How long the requests to an agent do not wait again for an authorization server that did not renew a token."""
 
 
+class NotStoredError(FaultError):
+    """Raised if a renewed token is in use, but could not replace the stored one."""
+
+
 class Logins:
     """The logins of a session: `SessionCredentials.logins`. Each origin has at most one token in use.
 
@@ -158,17 +162,23 @@ class Logins:
             if current is None:  # another request has renewed it, or tried to
                 return
             try:
-                renewed = await self._refresh_stored(current)
-                if renewed.expires_at is not None and self._is_due(renewed):  # do not renew it for each request
-                    now = self._clock()
-                    self._renew_after[renewed.key.origin] = now + (renewed.expires_at - now) / 2
+                await self._refresh_stored(current)
+            except NotStoredError as error:
+                self._note(error.fault.sentence())
             except FaultError as error:
                 if isinstance(error, RefusedError):
                     self._refused[current.key.origin] = current.access_token
                 self._renew_after[current.key.origin] = self._clock() + _RETRY_SECONDS
-                label = f"the token was not renewed: {error.fault.sentence()}"
-                self._journal.append(Kind.NOTE, self._clock(), label=label)
-                self._journal.notify()
+                self._note(f"the token was not renewed: {error.fault.sentence()}")
+                return
+            renewed = self._to_renew(url)
+            if renewed is not None and renewed.expires_at is not None:  # do not renew it for each request
+                now = self._clock()
+                self._renew_after[renewed.key.origin] = now + (renewed.expires_at - now) / 2
+
+    def _note(self, label: str) -> None:
+        self._journal.append(Kind.NOTE, self._clock(), label=label)
+        self._journal.notify()
 
     def _to_renew(self, url: str) -> Token | None:
         """Return the token for a URL if it has to be renewed now."""
@@ -184,7 +194,7 @@ class Logins:
     async def refresh(self, token: Token) -> Token:
         """Request a new token with the refresh token, or with the secret of the client, and use it.
 
-        Raises `FaultError`.
+        Raises `NotStoredError` if the new token is used but cannot replace the stored one, else `FaultError`.
         """
         return await _completed(self._refresh_alone(token))
 
@@ -217,9 +227,13 @@ class Logins:
         if self.token_for(token.key.origin) is not used:  # the user has logged out or in again meanwhile
             return renewed
         self.use(renewed)
-        for entry in self.stored.entries(token.key.origin):
-            if entry.key == token.key:
-                self.stored.put(renewed, entry.place)
+        try:
+            for entry in self.stored.entries(token.key.origin):
+                if entry.key == token.key:
+                    self.stored.put(renewed, entry.place)
+        except FaultError as error:
+            seen = f"The renewed token is used, but it was not stored: {error.fault.seen}"
+            raise NotStoredError(replace(error.fault, seen=seen)) from error
         return renewed
 
     def _stored_since(self, token: Token) -> Token | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from dataclasses import replace
 from pathlib import Path
@@ -202,6 +203,35 @@ async def test_of_several_processes_one_renews_a_stored_token_and_the_others_use
     await asyncio.gather(*(session.list_tasks().finish() for session in sessions))
     assert [session.credentials.logins.tokens[0].access_token for session in sessions] == ["canary-renewed"] * 3
     assert len(authority.asked) == 2
+
+
+@pytest.mark.parametrize("automatic", [True, False])
+async def test_a_renewed_token_that_cannot_be_stored_is_used_and_the_reason_is_reported(
+    authority: Authority, open_session: OpenSession, automatic: bool
+):
+    authority.serve()
+    authority.tokens = [(200, granted(expires_in=10)), (200, granted(access_token="canary-renewed"))]
+    session = await open_session(authority.url)
+    logins = session.credentials.logins
+    token = await start(session, "clientCredentials").run()
+    logins.store(token, Place.FILE)
+    answer = authority.agent.routes["/token"]
+
+    async def make_unwritable(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
+        stored_tokens_path().chmod(0o644)  # then it is neither read nor replaced
+        return await answer(request, heard)
+
+    authority.agent.routes["/token"] = make_unwritable
+    reason = "The renewed token is used, but it was not stored: The file of tokens .* can be read by others"
+    if automatic:
+        await logins.renew(authority.url)
+        notes = [record.label for record in session.journal.capture.select() if "token" in record.label]
+        assert any(re.match(reason, note) for note in notes)
+        assert not any("not renewed" in note for note in notes)
+    else:
+        with pytest.raises(FaultError, match=reason):
+            await logins.refresh(token)
+    assert logins.tokens[0].access_token == "canary-renewed"
 
 
 async def renewing(authority: Authority, session: Session) -> tuple[asyncio.Event, asyncio.Task[bool]]:
