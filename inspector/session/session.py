@@ -138,6 +138,7 @@ class Session:
         try:
             if push := self._used_push():
                 await push.close()
+            await self.credentials.aclose()  # before its requests are ended
             for stop in tuple(self.journal.running.values()):
                 stop(time.time())
             await self.client.aclose()

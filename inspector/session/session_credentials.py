@@ -100,6 +100,11 @@ class SessionCredentials:
         """Renew the token for a URL if it expires soon; return the new credentials, None if nothing has changed."""
         return self.current if self._has_logins and await self.logins.renew(url) else None
 
+    async def aclose(self) -> None:
+        """Wait some seconds for running renewals of tokens, so that no refresh token is lost."""
+        if self._has_logins:
+            await self.logins.aclose()
+
     def load_token(self, url: str) -> None:
         """Use the token that was stored for the origin of a URL, unless the options have credentials of this kind."""
         given = {name.lower() for name in self._given.headers}

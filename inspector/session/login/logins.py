@@ -34,6 +34,8 @@ from inspector.wire.client.http import Client
 _Result = TypeVar("_Result")
 _RETRY_SECONDS = 60.0
 """How long the requests to an agent do not wait again for an authorization server that did not renew a token."""
+_CLOSE_SECONDS = 5.0
+"""How long the end of a session waits for running renewals."""
 
 
 class NotStoredError(FaultError):
@@ -66,6 +68,7 @@ class Logins:
         self._clock = clock
         self._tokens: dict[str, Token] = {}
         self._renewing = asyncio.Lock()
+        self._renewals: set[asyncio.Task[Any]] = set()
         self._refused: dict[str, str] = {}
         """The token that the server refused to renew, which is not tried again, for each origin."""
         self._renew_after: dict[str, float] = {}
@@ -153,7 +156,7 @@ class Logins:
         """
         if not self._to_renew(url):
             return False
-        await _completed(self._renew(url))
+        await self._completed(self._renew(url))
         return True
 
     async def _renew(self, url: str) -> None:
@@ -196,7 +199,26 @@ class Logins:
 
         Raises `NotStoredError` if the new token is used but cannot replace the stored one, else `FaultError`.
         """
-        return await _completed(self._refresh_alone(token))
+        return await self._completed(self._refresh_alone(token))
+
+    async def _completed(self, work: Coroutine[Any, Any, _Result]) -> _Result:
+        """Wait for a renewal, which continues if the waiting task is canceled.
+
+        The server may have accepted the refresh token, which is valid once: without its response, the login is lost.
+        """
+        task = asyncio.ensure_future(work)
+        self._renewals.add(task)
+        task.add_done_callback(self._renewals.discard)
+        task.add_done_callback(lambda done: done.cancelled() or done.exception())  # the waiting task may have ended
+        return await asyncio.shield(task)
+
+    async def aclose(self) -> None:
+        """Wait some seconds for running renewals, then stop them; to be awaited before the client is closed."""
+        if self._renewals:
+            _, late = await asyncio.wait(self._renewals, timeout=_CLOSE_SECONDS)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
     async def _refresh_alone(self, token: Token) -> Token:
         async with self._renewing:
@@ -325,16 +347,6 @@ def resource_metadata_url(journal: Journal, agent_url: str) -> str:
     _, challenges = last_refusal(journal, agent_url)
     urls = (challenge.get("resource_metadata") for challenge in challenges)
     return next((url for url in urls if url and origin(url) == origin(agent_url)), "")
-
-
-async def _completed(work: Coroutine[Any, Any, _Result]) -> _Result:
-    """Wait for a renewal, which continues if the waiting task is canceled.
-
-    The server may have accepted the refresh token, which is valid once: without its response, the login is lost.
-    """
-    task = asyncio.ensure_future(work)
-    task.add_done_callback(lambda done: done.cancelled() or done.exception())  # the waiting task may have ended
-    return await asyncio.shield(task)
 
 
 def _renewed(token: Token, response: TokenResponse, now: float) -> Token:

@@ -12,11 +12,12 @@ from typing import Any
 import pytest
 from aiohttp import web
 from authority import CLIENT, SECRET, TOKEN, Authority, Browser, form, granted, start
-from scripted import Agent, Heard, OpenSession, giving
+from scripted import PATIENCE, Agent, Heard, OpenSession, giving
 
 from inspector.capture.paths import stored_tokens_path
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import FaultError
+from inspector.session.login import logins
 from inspector.session.login.token_store import Place
 from inspector.session.login.tokens import Token, TokenKey
 from inspector.session.session import Session
@@ -106,15 +107,15 @@ async def test_the_refused_renewals_of_two_agents_are_both_remembered(
     authority.serve()
     authority.tokens = [(400, {"error": "invalid_grant"})]
     session = await open_session(authority.url)
-    logins, urls = session.credentials.logins, (authority.url, stranger.url)
+    urls = (authority.url, stranger.url)
     for number, url in enumerate(urls):
         key = TokenKey(url, "oauth", CLIENT)
         soon = {"expires_at": time.time() + 1, "refresh_token": f"canary-refresh-{number}"}
-        logins.use(Token(key, f"canary-{number}", token_url=f"{authority.url}/token", **soon))
-        await logins.renew(url)
+        session.credentials.logins.use(Token(key, f"canary-{number}", token_url=f"{authority.url}/token", **soon))
+        await session.credentials.logins.renew(url)
     assert len(authority.asked) == 2
-    logins._clock = lambda: time.time() + 61
-    assert [await logins.renew(url) for url in urls] == [False, False]
+    session.credentials.logins._clock = lambda: time.time() + 61
+    assert [await session.credentials.logins.renew(url) for url in urls] == [False, False]
 
 
 async def test_a_request_without_credentials_does_not_get_those_that_are_renewed(
@@ -212,9 +213,8 @@ async def test_a_renewed_token_that_cannot_be_stored_is_used_and_the_reason_is_r
     authority.serve()
     authority.tokens = [(200, granted(expires_in=10)), (200, granted(access_token="canary-renewed"))]
     session = await open_session(authority.url)
-    logins = session.credentials.logins
     token = await start(session, "clientCredentials").run()
-    logins.store(token, Place.FILE)
+    session.credentials.logins.store(token, Place.FILE)
     answer = authority.agent.routes["/token"]
 
     async def make_unwritable(request: web.BaseRequest, heard: Heard) -> web.StreamResponse:
@@ -224,14 +224,14 @@ async def test_a_renewed_token_that_cannot_be_stored_is_used_and_the_reason_is_r
     authority.agent.routes["/token"] = make_unwritable
     reason = "The renewed token is used, but it was not stored: The file of tokens .* can be read by others"
     if automatic:
-        await logins.renew(authority.url)
+        await session.credentials.logins.renew(authority.url)
         notes = [record.label for record in session.journal.capture.select() if "token" in record.label]
         assert any(re.match(reason, note) for note in notes)
         assert not any("not renewed" in note for note in notes)
     else:
         with pytest.raises(FaultError, match=reason):
-            await logins.refresh(token)
-    assert logins.tokens[0].access_token == "canary-renewed"
+            await session.credentials.logins.refresh(token)
+    assert session.credentials.logins.tokens[0].access_token == "canary-renewed"
 
 
 async def renewing(authority: Authority, session: Session) -> tuple[asyncio.Event, asyncio.Task[bool]]:
@@ -267,6 +267,34 @@ async def test_a_request_that_is_canceled_during_a_renewal_does_not_lose_the_tok
     [token] = session.credentials.logins.tokens
     assert (token.access_token, token.refresh_token) == ("canary-renewed", "canary-refresh-2")
     assert len(authority.asked) == 2
+
+
+async def test_the_end_of_a_session_waits_for_a_renewal(authority: Authority, open_session: OpenSession):
+    authority.serve()
+    session = await open_session(authority.url)
+    go_on, renewal = await renewing(authority, session)
+    renewal.cancel()
+    await asyncio.wait([renewal])
+    closing = asyncio.ensure_future(session.close())
+    await asyncio.wait([closing], timeout=0.2)
+    assert not closing.done()
+    go_on.set()
+    await closing
+    assert session.credentials.logins.tokens[0].refresh_token == "canary-refresh-2"
+
+
+async def test_the_end_of_a_session_does_not_wait_long_for_a_renewal(
+    authority: Authority, open_session: OpenSession, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(logins, "_CLOSE_SECONDS", 0.1)
+    authority.serve()
+    session = await open_session(authority.url)
+    _, renewal = await renewing(authority, session)
+    async with asyncio.timeout(PATIENCE):
+        await session.close()
+        await asyncio.wait([renewal])
+    assert renewal.cancelled()
+    assert session.credentials.logins.tokens[0].access_token == TOKEN
 
 
 async def test_a_log_out_during_a_renewal_is_final(authority: Authority, open_session: OpenSession):
