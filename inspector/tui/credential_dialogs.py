@@ -121,4 +121,5 @@ class CredentialDialogs:
                 notify(self._screen, "The server issued a new token.")
             else:
                 notify(self._screen, await session.credentials.logins.log_out(token.key))
-        return Outcome(changed=True)
+        # A change can fail after another token, or none, is in use: if a token cannot be stored, or removed.
+        return Outcome(changed=session.credentials.token != token)

@@ -23,6 +23,7 @@ from inspector.protocol.security import Grant
 from inspector.session.login.exchange import LoginChannel, UntrustedServerError
 from inspector.session.login.options import ClientRegistration, LoginOption
 from inspector.session.login.state import LoginState
+from inspector.session.login.tokens import Token, TokenKey
 from inspector.tui import credential_dialogs
 from inspector.tui.screens.form import FormScreen
 from inspector.tui.screens.login import LoginScreen
@@ -312,6 +313,22 @@ async def test_a_missing_scope_is_named_and_asked_for_by_the_next_login(open_app
             await driver.press("enter")
             await driver.press("i", "enter")
             await driver.until("auth-required")
+
+
+async def test_credentials_are_still_needed_if_no_new_token_is_issued(open_app: Open):
+    with protected() as url:
+        async with open_app(url, SMALL, run={"notifications": True}) as driver:
+            await driver.connected()
+            await driver.ask("hello")
+            await driver.until("credentials needed")
+            await driver.press("escape")
+            key = TokenKey(origin(url), "oauth2_code", "mock")
+            used_up = Token(key, "canary-token", refresh_token="canary-refresh", token_url=f"{url}/oauth/token")
+            driver.session.credentials.logins.use(used_up)
+            await choose(driver, "Request a new token now")
+            await driver.until("new token: invalid_grant")
+            await driver.settled()
+            assert "credentials needed" in driver.lines[0]
 
 
 @pytest.mark.parametrize("pace", [0.0, 0.4], ids=["done before the subscription", "done later"])
