@@ -8,6 +8,7 @@ the first object is made, and objects of frozen classes with slots are made in h
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Callable
 from dataclasses import MISSING, FrozenInstanceError
 from operator import attrgetter
@@ -28,6 +29,8 @@ else:
 def _make(cls: type, *, frozen: bool, slots: bool, eq: bool) -> Any:
     own = cls.__dict__
     made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)(cls)  # noqa: TID251 - no methods
+    if slots:
+        _let_super_know(made, cls)
     if "__init__" not in own:
         made.__init__ = _first_init(made, frozen=frozen)
     if "__repr__" not in own:
@@ -40,6 +43,16 @@ def _make(cls: type, *, frozen: bool, slots: bool, eq: bool) -> Any:
         made.__setattr__, made.__delattr__ = _refuse_to_set, _refuse_to_delete
         made.__getstate__, made.__setstate__ = _state, _restore
     return made
+
+
+def _let_super_know(made: type, cls: type) -> None:
+    """Let `super()` in the methods of a class with slots work, as since Python 3.14: slots need another class."""
+    for member in cls.__dict__.values():
+        function: Any = member.fget if isinstance(member, property) else getattr(member, "__func__", member)
+        names = function.__code__.co_freevars if inspect.isfunction(function) else ()
+        if "__class__" in names:
+            function.__closure__[names.index("__class__")].cell_contents = made  # the methods share it
+            return
 
 
 def _getter(cls: Any, wanted: Callable[[dataclasses.Field[Any]], bool]) -> Callable[[object], Any]:

@@ -55,6 +55,45 @@ def test_objects_have_the_values_and_the_defaults_of_their_fields(dataclass: Dec
     assert hasattr(plain, "__dict__") is not options.get("slots", False)
 
 
+@pytest.mark.parametrize("options", [{}, {"slots": True}, {"frozen": True, "slots": True}], ids=str)
+def test_methods_call_those_of_their_base_class(options: dict[str, bool]):
+    class Base:
+        __slots__ = ()
+        size = 1
+
+        def double(self) -> int:
+            return 2
+
+        @property
+        def half(self) -> int:
+            return 3
+
+        @classmethod
+        def zero(cls) -> int:
+            return 4
+
+    @lazy_dataclass.dataclass(**options)
+    class Derived(Base):
+        x: int = 0
+
+        def double(self) -> int:
+            return super().double() * 10
+
+        @property
+        def half(self) -> int:
+            return super().half * 10
+
+        @classmethod
+        def zero(cls) -> int:
+            return super().zero() * 10
+
+        def own(self) -> type:
+            return __class__
+
+    made = Derived()
+    assert (made.double(), made.half, Derived.zero(), made.own()) == (20, 30, 40, Derived)
+
+
 @both
 @pytest.mark.parametrize("wrong", [{}, {"x": 1, "z": 1}, {"x": 1, "made": 1}])
 def test_wrong_arguments_are_an_error(dataclass: Decorate, wrong: dict[str, int]):

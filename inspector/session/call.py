@@ -125,7 +125,7 @@ class Call:
                 async for observation in seen:
                     exchange.stalled = stalls.seconds
                     exchange.take(observation)
-                    if exchange.is_over:
+                    if exchange.has_ended_task:
                         stalls.start()
                     if webhook is not None and exchange.task_id:
                         webhook.task_id = exchange.task_id

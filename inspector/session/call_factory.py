@@ -71,7 +71,7 @@ class CallFactory:
             card, tasks = target.card, self._tasks
             warnings = lazy_loading.check_message(request, stream=stream, choice=choice, card=card, tasks=tasks)
         if keep_warnings:
-            context = replace(context, knowing=tuple(warning.words for warning in warnings))
+            context = replace(context, deliberate=tuple(warning.words for warning in warnings))
         return self._call(context, request, wire, target.credentials, webhook=webhook, warnings=warnings)
 
     def raw(self, text: str, like: Call, credentials: Credentials) -> Call:

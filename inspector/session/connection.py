@@ -198,8 +198,7 @@ class CardFetch(DocumentFetch):
         """Append the end; a response that is too large is not a card."""
         if ended.how is Ending.LIMIT and ended.fault is not None:
             self.found = f"too large: {ended.fault.seen.removeprefix('Stopped reading: ').rstrip('.')}"
-        # `super()` without arguments does not work in a dataclass with slots.
-        return Recorder.take_end(self, ended, label, **members)
+        return super().take_end(ended, label, **members)
 
     def _as_catalog(self, raw: bytes) -> Catalog | None:
         """Return a document that is not a card as a catalog, None if it is not one, either."""

@@ -50,10 +50,10 @@ _LOWEST_ERROR = 300
 
 @dataclass(frozen=True, slots=True)
 class CallContext(CallFacts):
-    """The request of a call, with its label, and the warnings that were shown when it was sent (`knowing`)."""
+    """The request of a call, with its label, and the warnings that were shown when it was sent (`deliberate`)."""
 
     label: str = ""
-    knowing: tuple[str, ...] = ()
+    deliberate: tuple[str, ...] = ()
 
 
 @dataclass(slots=True)
@@ -102,9 +102,9 @@ class Exchange(Recorder):
         return self._judge.task_id
 
     @property
-    def is_over(self) -> bool:
+    def has_ended_task(self) -> bool:
         """Return whether the stream has ended its task, and the rules check when it closes."""
-        return self._judge.is_over
+        return self._judge.has_ended_task
 
     def _order_of(self, task_id: str) -> Order | None:
         tracked = self.tasks.get(task_id)
@@ -123,12 +123,10 @@ class Exchange(Recorder):
         )
         self._judge.sent(self.circumstances)
         known = {"dialect": context.dialect.version, "binding": context.binding.name, "id": context.request_id}
-        warnings = {"deliberate": list(context.knowing)} if context.knowing else {}
+        deliberate = {"deliberate": list(context.deliberate)} if context.deliberate else {}
         use = self._use_of_request(sent.body, sent.at)
-        warnings |= use.meta
         about = {"task": context.task_id, "context": context.context_id, "label": use.added_to(context.label)}
-        # Not `super()`: with slots, a dataclass is made twice, and `super()` knows the first class (until Python 3.14).
-        return Recorder.take_sent(self, sent, {**known, **warnings, **(meta or {})}, **about, **members)
+        return super().take_sent(sent, {**known, **deliberate, **use.meta, **(meta or {})}, **about, **members)
 
     def _use_of_request(self, body: bytes, at: float) -> ExtensionUse:
         """Return what the body of the request contains of known extensions."""
@@ -141,7 +139,7 @@ class Exchange(Recorder):
     def take_head(self, head: Head, **members: Any) -> list[Record]:
         """Append the response head, with the findings about its status and headers."""
         findings = self._judge.head(head.status, head.fields(), reached=head.status not in UNANSWERED)
-        return Recorder.take_head(self, head, findings=findings, **members)
+        return super().take_head(head, findings=findings, **members)
 
     def mask(self, raw: bytes, *, asked: bool = False) -> bytes:
         """Mask the secrets in a body; in a body of a push configuration, more members are secret."""
@@ -176,7 +174,7 @@ class Exchange(Recorder):
         tracked = self.tasks.get(self.task_id)
         state = tracked.answered.state if tracked else ""
         about = {"task": self.task_id or self.context.task_id, "state": state}
-        records = Recorder.take_end(self, ended, label, findings=findings, **about, **members)
+        records = super().take_end(ended, label, findings=findings, **about, **members)
         self.tasks.take(records, None)
         return records
 
@@ -302,7 +300,7 @@ class Exchange(Recorder):
     def take_trailers(self, seen: Trailers, **members: Any) -> list[Record]:
         """Append the status of a gRPC call; a status other than OK is the answer of the agent."""
         if seen.code == OK:
-            return Recorder.take_trailers(self, seen, **members)
+            return super().take_trailers(seen, **members)
         context = self.context
         answer = decode_error(seen.code, seen.message, seen.binary(DETAILS), context.dialect, context.operation)
         self._newest = answer
@@ -311,7 +309,7 @@ class Exchange(Recorder):
         findings = self._judge.trailers(seen.name, answer)
         self.answers.append(answer)
         about = {"event": found.event, "label": found.label, "task": task}
-        return Recorder.take_trailers(self, seen, **about, findings=findings)
+        return super().take_trailers(seen, **about, findings=findings)
 
     def _called(self, artifact: Artifact) -> str:
         """Return the name of an artifact, or else its id, or both if another artifact has the same name."""

@@ -143,7 +143,7 @@ class Exchanges:
         self._hosts: dict[str, HostState] = {}
         self._succeeded: set[str] = set()
         self._open = 0
-        self.over = False
+        self.recorded = False
         """Whether this is an opened capture, in which exchanges without a recorded end are not running, either."""
 
     def __len__(self) -> int:
@@ -152,7 +152,7 @@ class Exchanges:
     @property
     def open(self) -> int:
         """Return the number of running exchanges."""
-        return 0 if self.over else self._open
+        return 0 if self.recorded else self._open
 
     def get(self, number: int) -> ExchangeSummary | None:
         """Return the summary of an exchange, or None if there is none."""

@@ -16,6 +16,7 @@ from inspector.findings.finding import Finding, Severity, worst_of
 from inspector.protocol.operations import SENDS, Operation
 from inspector.session.checker import Checker
 from inspector.session.exchanges import Exchanges
+from inspector.wire.client.credentials import origin
 
 _PAGE = 1000
 _SENDS_OR_SUBSCRIBES = SENDS | {Operation.SUBSCRIBE}
@@ -125,9 +126,12 @@ class Journal:
             del self.verified[next(iter(self.verified))]
 
     def _is_same_document(self, record: Record) -> bool:
-        """Return whether a card or a catalog has the findings that it had when it was fetched the last time."""
+        """Return whether a card or a catalog has the findings that it had when it was fetched the last time.
+
+        A host may have the same card at several paths.
+        """
         exchange = self.exchanges.get(record.exchange)
-        document = record.event, record.operation, exchange.url if exchange is not None else ""
+        document = record.event, record.operation, origin(exchange.url) if exchange is not None else ""
         before = self._of_document.get(document)
         self._of_document[document] = record.findings
         return before == record.findings

@@ -10,14 +10,14 @@ from typing import NamedTuple
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Finding
 
-_RULE = -1
-"""The size of a row that is a rule."""
+_SEPARATOR = -1
+"""The size of a row that is a separator."""
 
 
 class Row(NamedTuple):
     """One row: the numbers of its first and last record, the number of records, and their size in bytes.
 
-    A rule between two exchanges has no records; its numbers are those of the record after it.
+    A separator between two exchanges has no records; its numbers are those of the record after it.
     """
 
     first: int
@@ -33,7 +33,7 @@ class RecordList:
     are in the order in which they began, and keep their place. It ends at another record of the same stream, or another
     push about the same task, and at a chunk with other findings: a push that arrives during a stream does not part its
     chunks. A row needs 16 bytes, or 32 if `folded`. `accepts` returns whether the view shows a record, `begins` whether
-    a rule parts it from the rows before it.
+    a separator is above it. `separators` counts them.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class RecordList:
         self._accepts = accepts
         self._begins = begins
         self._parted = False
-        self.rules = 0
+        self.separators = 0
         self.folded = folded
         self._runs: dict[Hashable, dict[Hashable, tuple[int, tuple[Finding, ...]]]] = {}
         self._firsts, self._lasts, self._counts, self._sizes = array("q"), array("q"), array("q"), array("q")
@@ -56,7 +56,7 @@ class RecordList:
 
     def __getitem__(self, index: int) -> Row:
         first, size = self._firsts[index], self._sizes[index]
-        if size == _RULE:
+        if size == _SEPARATOR:
             return Row(first, first, 0, 0)
         return Row(first, self._lasts[index], self._counts[index], size) if self.folded else Row(first, first, 1, size)
 
@@ -67,8 +67,8 @@ class RecordList:
         first = records[0]
         if self._begins(first):
             if self._parted:
-                self._add([first.seq], [_RULE])
-                self.rules += 1
+                self._add([first.seq], [_SEPARATOR])
+                self.separators += 1
             self._parted = True
         run, channel = self._run_of(first) if self.folded else None, _channel_of(first)
         if run is None:
@@ -105,7 +105,7 @@ class RecordList:
     def clear(self) -> None:
         """Remove every row."""
         self._runs.clear()
-        self._parted, self.rules = False, 0
+        self._parted, self.separators = False, 0
         for column in (self._firsts, self._lasts, self._counts, self._sizes):
             del column[:]
 

@@ -276,7 +276,7 @@ def test_records_outside_of_an_exchange_are_in_no_summary(journal: Journal):
 
 
 @pytest.mark.parametrize("folded", [True, False])
-def test_a_rule_parts_each_exchange_from_the_rows_before(journal: Journal, folded: bool):
+def test_a_separator_is_above_each_exchange(journal: Journal, folded: bool):
     def begins(record: Record) -> bool:
         return record.kind is Kind.REQUEST
 
@@ -286,12 +286,12 @@ def test_a_rule_parts_each_exchange_from_the_rows_before(journal: Journal, folde
     for _ in range(3):
         journal.append(Kind.REQUEST, 1.0, operation="GetTask", meta={"method": "POST", "url": "http://a"})
         journal.append(Kind.FRAME, 1.0, event="status", task="t")
-    rules = [index for index, row in enumerate(rows(listed)) if not row.records]
-    assert rules == [3, 6]
-    assert listed.rules == 2
-    assert [listed[rule].first for rule in rules] == [listed[rule + 1].first for rule in rules]
+    separators = [index for index, row in enumerate(rows(listed)) if not row.records]
+    assert separators == [3, 6]
+    assert listed.separators == 2
+    assert [listed[row].first for row in separators] == [listed[row + 1].first for row in separators]
     for row in range(len(listed)):
-        if row not in rules:
-            assert listed.index_of(listed[row].first) == row, "a record is in its own row, not in the rule before it"
+        if row not in separators:
+            assert listed.index_of(listed[row].first) == row, "not in the separator above it"
     listed.clear()
-    assert (len(listed), listed.rules) == (0, 0)
+    assert (len(listed), listed.separators) == (0, 0)

@@ -100,7 +100,7 @@ class StreamJudge(ExchangeObserver):
         return "" if order is None or order.ended else order.state
 
     @property
-    def is_over(self) -> bool:
+    def has_ended_task(self) -> bool:
         """Return whether the task has ended, so that the stream has to close."""
         return self._state.ended_at > 0
 

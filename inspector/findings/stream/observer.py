@@ -66,7 +66,7 @@ class ExchangeObserver:
         return ""
 
     @property
-    def is_over(self) -> bool:
+    def has_ended_task(self) -> bool:
         """Return whether the task has ended, so that the stream has to close; always false if no rules are checked."""
         return False
 

@@ -101,7 +101,7 @@ def raw_context(wire: WireRequest, like: CallContext) -> CallContext:
         request_id=identity if isinstance(identity, str | int | float) and not isinstance(identity, bool) else None,
         request=None,
         label=RAW_REQUEST,
-        knowing=(RAW_REQUEST, *like.knowing),
+        deliberate=(RAW_REQUEST, *like.deliberate),
     )
 
 

@@ -22,7 +22,7 @@ from inspector.session.push.senders import BROWSING
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.tasks import TaskFold
 from inspector.text.units import duration
-from inspector.wire.receiver.checks import Check, KnownResults, Result, Scope, Stage, VerifiedCache
+from inspector.wire.receiver.checks import BoundedCache, Check, KnownResults, Result, Scope, Stage
 from inspector.wire.receiver.delivery import Delivery
 
 _ORDER = {
@@ -169,7 +169,7 @@ class PushJudge:
     def __init__(self, tasks: TaskFold) -> None:
         self._tasks = tasks
         self._orders: dict[str, Order] = {}
-        self._verified: VerifiedCache[tuple[bytes, str], _BodyShape] = VerifiedCache(_MOST_SHAPES)
+        self._verified: BoundedCache[tuple[bytes, str], _BodyShape] = BoundedCache(_MOST_SHAPES)
 
     def judge(self, delivery: Delivery, registration: WebhookRegistration | None, attempt: Attempt) -> Judgement:
         """Judge a delivery, before its event is folded into the task."""

@@ -42,7 +42,7 @@ class Recording(Session):
     def __init__(self, path: Path) -> None:
         """Open a capture; raises `CaptureError`."""
         super().__init__(path, capture=lambda path: Capture.open(path, validated))
-        self.journal.exchanges.over = True
+        self.journal.exchanges.recorded = True
         self._reader = RecordReader(self.journal)
 
     @cached_property

@@ -184,7 +184,7 @@ class StreamLine(TextBlock):
             return None
         if stream.number not in self._spans and looks_buffered(stream):
             self._spans[stream.number] = dated_span(session.journal.capture, stream)
-        over = session.journal.exchanges.over
+        over = session.journal.exchanges.recorded
         return health(stream, time.time(), self._spans.get(stream.number), recorded=over)
 
     def in_full(self) -> list[Paragraph]:

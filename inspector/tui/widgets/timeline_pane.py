@@ -222,7 +222,7 @@ class TimelinePane(Pane):
         account = shown.now if shown is not None else None
         replying = account is not None and self.reply_to == account.id
         stream = session.journal.exchanges.stream_of(account.id) if account is not None else None
-        listening = stream is not None and stream.seconds is None and not session.journal.exchanges.over
+        listening = stream is not None and stream.seconds is None and not session.journal.exchanges.recorded
         writing = self.reply_to is not None
         self._notice.show(account, past=past is not None, writing=writing, replying=replying, listening=listening)
         self.stream.writing = writing
@@ -233,8 +233,8 @@ class TimelinePane(Pane):
             now = account.updated if ended else time.time()
             chips += self._state(account, now, moving=not ended and session.journal.exchanges.open > 0)
         if self.filtering:
-            count = len(self._whole) - self._whole.rules
-            chips.append(Chip(f"{len(self._list) - self._list.rules:,} of {count:,} rows", "$bar"))
+            count = len(self._whole) - self._whole.separators
+            chips.append(Chip(f"{len(self._list) - self._list.separators:,} of {count:,} rows", "$bar"))
         self.set_title(*chips, note=self._note())
 
     def _note(self) -> list[Chip]:

@@ -190,8 +190,8 @@ def _report(lines: list[Check], findings: tuple[Finding, ...], refusals: list[tu
     return Report(tuple(lines), findings, *min(refusals, key=lambda refusal: _RANK.get(refusal[0], len(_RANK))))
 
 
-class VerifiedCache(Generic[Key, Value]):
-    """A cache of the last verified heads, body shapes or JWTs with their reusable results, at most `most` of them."""
+class BoundedCache(Generic[Key, Value]):
+    """A cache that has at most `most` values: those whose keys came last."""
 
     def __init__(self, most: int) -> None:
         self._most = most

@@ -16,7 +16,7 @@ from aiohttp.streams import StreamReader
 
 from inspector.protocol.errors import FaultError
 from inspector.wire.client.observations import head_text
-from inspector.wire.receiver.checks import Report, VerifiedCache
+from inspector.wire.receiver.checks import BoundedCache, Report
 from inspector.wire.receiver.connection import (
     Connection,
     ReceiverLimits,
@@ -73,10 +73,10 @@ class Receiver:
         self._address: ListenAddress | None = None
         self._server: asyncio.Server | None = None
         self._registrations: dict[str, Registration] = {}
-        self._verified: VerifiedCache[_HeadKey, PushRequest] = VerifiedCache(_MOST_HEADS)
+        self._verified: BoundedCache[_HeadKey, PushRequest] = BoundedCache(_MOST_HEADS)
         self._budget = LoopBudget()
         self._count = 0
-        self._used_jwts: VerifiedCache[str, None] = VerifiedCache(_MOST_JWTS)
+        self._used_jwts: BoundedCache[str, None] = BoundedCache(_MOST_JWTS)
         self.overrides = ResponseOverrides() if overrides is None else overrides
         self._buffered = 0
         self._pending = 0

@@ -29,7 +29,7 @@ from inspector.session.push.judge import EVENT
 from inspector.session.push.service import PushService
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.tasks import TaskFold
-from inspector.wire.receiver.checks import Check, KnownResults, Result, Scope, VerifiedCache
+from inspector.wire.receiver.checks import BoundedCache, Check, KnownResults, Result, Scope
 from inspector.wire.receiver.delivery import Delivery
 from inspector.wire.receiver.registration import Registration
 
@@ -64,7 +64,7 @@ class PushRun:
         """Pass a delivery to the service."""
         if self.in_full:
             self.head_known = KnownResults()
-            self.service._recorder._judge._verified = VerifiedCache(1)
+            self.service._recorder._judge._verified = BoundedCache(1)
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
         checks = (*CHECKS, Check("size", True, f"{len(raw):,} bytes"), Check("json", True, "JSON"))
         self.at += 2.0

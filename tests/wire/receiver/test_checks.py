@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 from ports import unused_port
 
-from inspector.wire.receiver.checks import Check, KnownResults, Result, Scope, Stage, VerifiedCache
+from inspector.wire.receiver.checks import BoundedCache, Check, KnownResults, Result, Scope, Stage
 from inspector.wire.receiver.delivery import Delivery
 from inspector.wire.receiver.registration import WebhookAuth
 from inspector.wire.receiver.server import Receiver, Registration
@@ -138,7 +138,7 @@ async def test_restarting_clears_the_cache(came):
 
 
 def test_the_cache_keeps_the_last_keys():
-    cache: VerifiedCache[int, str] = VerifiedCache(3)
+    cache: BoundedCache[int, str] = BoundedCache(3)
     for number in range(5):
         cache.keep(number, str(number))
     cache.keep(4, "again")
