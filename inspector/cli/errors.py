@@ -18,7 +18,7 @@ BROKEN_PIPE = 141
 
 EXIT_CODES = {
     OK: "success; also if the task failed: its state is in the output",
-    FAILURE: "failure: an error of the agent, also a 404 of an interface whose card was found; "
+    FAILURE: "failure: the agent returned an error (also a 404 from an interface on the card); "
     "for `doctor` and `lint`: a check failed, or the card has errors",
     USAGE: "invalid command line",
     3: "agent or card not found: no connection, no TLS, no card, or a proxy that did not reach the agent (502 to 504)",

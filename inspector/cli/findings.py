@@ -14,6 +14,7 @@ from inspector.findings.rules import RULES
 from inspector.session.exporters.json_lines import finding_json, message
 from inspector.session.journal import Journal
 from inspector.text.safe_json import dump
+from inspector.text.units import counted
 
 ROOT = "(whole)"
 """What text output shows as the JSON pointer to the whole document."""
@@ -35,7 +36,7 @@ def pieces_of(finding: Finding, redact: Callable[[str], str] = str) -> tuple[Pie
 def count(findings: tuple[Finding, ...]) -> str:
     """Return the number of findings of each severity as text, `none` without findings."""
     counts = Counter(finding.severity.value for finding in findings)
-    return ", ".join(f"{number} {name}{'s' if number > 1 else ''}" for name, number in counts.items()) or "none"
+    return ", ".join(counted(number, name) for name, number in counts.items()) or "none"
 
 
 class FindingsPrinter(JournalPrinter):

@@ -144,7 +144,7 @@ def _complete(words: list[str], out: Output) -> int:
 
 
 def _value_of(words: Sequence[str], name: str, files: EnvFiles, letter: str | None = None) -> str:
-    """Find the value of an option before the command line is parsed: errors about it are printed in this way, too."""
+    """Find the value of an option before the command line is parsed: it decides how errors about it are printed."""
     variable = f"{PREFIX}{name.removeprefix('--').upper()}"
     value = os.environ.get(variable) or files.get(variable)
     for word, after in pairwise([*takewhile(lambda word: word != "--", words), ""]):

@@ -91,5 +91,5 @@ async def ask_secret(prompt: str) -> str:
         secret = await ask(prompt)
     finally:
         termios.tcsetattr(descriptor, termios.TCSADRAIN, before)
-    sys.stderr.write("\n")  # the typed one is not shown
+    sys.stderr.write("\n")  # the terminal does not show that of the user
     return secret

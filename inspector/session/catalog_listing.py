@@ -6,6 +6,7 @@ from inspector.findings.finding import Finding
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.ai_catalog import Catalog, Entry
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.text.units import counted
 from inspector.wire.client.credentials import Credentials
 
 MOST_NAMES = 10
@@ -36,7 +37,7 @@ class CatalogFoundError(FaultError):
     def __init__(self, listing: Listing) -> None:
         self.listing = listing
         cards = listing.catalog.cards()
-        agents = f"{len(cards):,} agent{'' if len(cards) == 1 else 's'}"
+        agents = counted(len(cards), "agent")
         seen = f"{listing.url or listing.prefix} is an AI Catalog with {agents}."
         if not cards:
             hint = "Enter the URL of an agent, or of a catalog that lists agents."

@@ -11,10 +11,13 @@ from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import FaultError
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.session.session import Session
+from inspector.text.units import counted
 
 FASTEST = 0.1
 """The shortest interval, in seconds."""
 
+STOPPED = "it was stopped"
+"""Why polling ended if the user stopped it."""
 _MOST_FAULTS = 5
 """The number of failed polls in a row after which polling stops."""
 
@@ -68,14 +71,14 @@ class Polls:
             raise
         finally:
             del self._polls[task_id]
-            times = f"{poll.times:,} time{'' if poll.times == 1 else 's'}"
+            times = counted(poll.times, "time")
             self._session.note(f"polled task {task_id} {times}: {why or 'it was interrupted'}", event="poll")
         return why
 
     async def _poll(self, poll: Poll) -> str:
         """Get the task once; return the reason to stop, or `""`."""
         if poll.stopped.is_set():
-            return "it was stopped"
+            return STOPPED
         began = time.time()
         fault = await self._session.get(poll.task_id).finish()
         poll.times += 1

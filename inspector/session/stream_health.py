@@ -12,7 +12,7 @@ from inspector.lazy_dataclass import dataclass
 from inspector.protocol.jsonvalue import parse
 from inspector.session.exchanges import ArrivalHistogram, ExchangeSummary
 from inspector.session.payload import payload_json
-from inspector.text.units import duration
+from inspector.text.units import counted, duration
 
 _FEW = 3
 """The smallest number of events in a burst that suggests buffering."""
@@ -76,7 +76,7 @@ class StreamHealth:
     @property
     def words(self) -> str:
         """Return the number of events; after an irregular end, also how it ended: `disconnected after 3 events`."""
-        events = f"{self.events:,} event{'' if self.events == 1 else 's'}"
+        events = counted(self.events, "event")
         return events if self.end in (StreamEnd.OPEN, StreamEnd.DONE) else f"{self.end} after {events}"
 
 

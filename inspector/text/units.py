@@ -7,6 +7,11 @@ from datetime import datetime
 _UNITS = ("kB", "MB", "GB", "TB")
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number and a noun that has a regular plural: `1 event`, `2,000 events`, `0 events`."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def size(count: int) -> str:
     """Return a number of bytes with two or three digits and a unit: `812 B`, `1.2 kB`, `31 kB`, `4.0 MB`."""
     if count < 1000:

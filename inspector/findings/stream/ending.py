@@ -9,6 +9,7 @@ from inspector.findings.rule_set import ERROR, Rule, RuleSet, Violation
 from inspector.findings.stream.facts import RUNNING_STATES, VALID_STREAM, StreamEnd
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Unreadable
+from inspector.text.units import counted
 
 RULES: list[Rule] = []
 END = RuleSet[StreamEnd](RULES, passing=VALID_STREAM)
@@ -76,5 +77,5 @@ def _stayed_open(end: StreamEnd) -> bool:
 
 
 def _progress(end: StreamEnd) -> str:
-    events = f"{end.events:,} event{'s' if end.events != 1 else ''}"
+    events = counted(end.events, "event")
     return f"{events}, {f'last state {short(end.state)}' if end.state else 'no task state'}"

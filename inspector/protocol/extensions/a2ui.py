@@ -7,6 +7,7 @@ from typing import Any
 
 from inspector.protocol.extensions.outline import Line, Outline, fields, items, members, outline, text
 from inspector.protocol.pointer import at
+from inspector.text.units import counted
 
 MEDIA_TYPES = frozenset({"application/a2ui+json", "application/json+a2ui"})
 """The media types of a part with messages: since 0.9.1, and before."""
@@ -50,7 +51,7 @@ def _message(
     match kind:
         case "updateComponents" | "surfaceUpdate":
             components = _components(body)
-            count = f"{len(components)} component{'' if len(components) == 1 else 's'}"
+            count = counted(len(components), "component")
             return f"{surface}: {count}", list(_tree(components, roots.get(surface, _ROOT), data.get(surface)))
         case "createSurface" | "beginRendering":
             return surface, fields(1, ("catalog", body.get("catalogId")), ("root", body.get("root")))

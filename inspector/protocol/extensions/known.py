@@ -11,6 +11,7 @@ from inspector.protocol.extensions import a2ui, ap2, traceability
 from inspector.protocol.extensions.outline import Line, Outline, fields, members, outline, text
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
+from inspector.text.units import counted
 
 Describe: TypeAlias = Callable[[Any], Outline]
 
@@ -96,7 +97,7 @@ def _passport(value: Any) -> Outline:
     signed = f"present, {len(signature):,} characters" if isinstance(signature, str) and signature else ""
     lines = fields(0, ("client", found.get("clientId")), ("session", found.get("sessionId")))
     lines.append(Line(0, "signature", signed or "none"))
-    lines += [Line(0, "state", f"{count} member{'' if count == 1 else 's'}")]
+    lines += [Line(0, "state", counted(count, "member"))]
     lines += fields(1, *members(state).items())
     for name in ("clientId", "state"):
         if name not in found:

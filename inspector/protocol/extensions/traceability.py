@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector.protocol.extensions.outline import Line, Outline, fields, items, members, outline, text
+from inspector.text.units import counted
 
 _DEEPEST = 12
 _MILLISECONDS = 1000
@@ -15,7 +16,7 @@ def describe(value: Any) -> Outline:
     """Return the steps of a trace as a tree, each with its latency, tokens and cost."""
     steps = [members(step) for step in items(members(value).get("steps"))]
     trace = text(members(value).get("trace_id", members(value).get("traceId")))
-    total = [f"{len(steps)} step{'' if len(steps) == 1 else 's'}"]
+    total = [counted(len(steps), "step")]
     total += filter(None, (_measures(_sum(steps, name), name) for name in ("total_tokens", "cost")))
     failed = sum(bool(step.get("error")) for step in steps)
     total += [f"{failed} failed"] if failed else []

@@ -17,6 +17,7 @@ from inspector.protocol.model import Unreadable
 from inspector.session.connection import MOST_REDIRECTS, Connection, DocumentFetch
 from inspector.session.session import Session
 from inspector.text.typed_path import typed_path
+from inspector.text.units import counted
 from inspector.wire.client.observations import Body, Frames
 from inspector.wire.discovery import REDIRECTS
 from inspector.wire.signing_keys import read_answer, read_file, refusal
@@ -92,7 +93,7 @@ class _KeyFetch(DocumentFetch):
     def _append(self, kind: Kind, at: float, raws: list[bytes]) -> list[Record]:
         """Append payloads with the number of keys, or the reason why there are no keys."""
         count, notes = len(self.keys.keys), self.keys.notes
-        label = notes[0] if notes else f"{count} key{'' if count == 1 else 's'}"
+        label = notes[0] if notes else counted(count, "key")
         return self.append_payloads(kind, at, raws, "" if count else "unreadable", label)
 
 

@@ -20,6 +20,7 @@ from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import Json
 from inspector.session.check.paths import MISSING, Missing, values_at
 from inspector.text.safe_json import dump
+from inspector.text.units import counted
 
 _MOST_COMPARISONS = 3_000_000
 """How many values the assertions of one budget may compare: `one_of` inside of `items` multiplies their elements."""
@@ -136,7 +137,7 @@ def shorten(text: str, most: int = _LONGEST_TEXT) -> str:
 
 
 def _elements(count: int) -> str:
-    return f"{count} element{'' if count == 1 else 's'}"
+    return counted(count, "element")
 
 
 def _matches_at(expected: Json, actual: Json | Missing, place: _Place) -> bool:

@@ -10,7 +10,7 @@ from inspector.capture.records import Record
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.session.push.webhook_registration import WebhookRegistration
-from inspector.text.units import duration
+from inspector.text.units import counted, duration
 from inspector.wire.reach import AddressScope, Reachable, address_scope, endpoint_of, reachable
 
 _ADDRESS_WORDS = ("loopback", "localhost", "127.0.0.1", "private", "internal address", "internal network", "ssrf")
@@ -245,7 +245,7 @@ def _untrusted(known: Evidence) -> Cause:
         " --receiver-cert, --public-url."
     )
     failures = len(known.tls_failures)
-    times = f"{failures} time{'' if failures == 1 else 's'}"
+    times = counted(failures, "time")
     evidence = f"the TLS handshake failed {times}, the last time: {known.tls_failures[-1].rstrip('.')}"
     return Cause(_UNTRUSTED, Likely.POSSIBLE if known.deliveries else Likely.LIKELY, evidence, remedy)
 
@@ -268,7 +268,7 @@ def _other_path(known: Evidence) -> Cause:
     if not known.unknown_paths:
         return Cause(_OTHER_PATH, Likely.RULED_OUT, "no event of this task came to an unregistered path")
     remedy = "Compare the paths in Webhooks: does a proxy rewrite them, or are they from webhooks of an earlier run?"
-    count = f"{known.unknown_paths} event{'' if known.unknown_paths == 1 else 's'}"
+    count = counted(known.unknown_paths, "event")
     evidence = f"{count} of this task came to unregistered paths"
     return Cause(_OTHER_PATH, Likely.LIKELY, evidence, remedy)
 

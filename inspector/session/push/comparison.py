@@ -16,7 +16,7 @@ from inspector.protocol.errors import Fault, FaultError
 from inspector.protocol.lifecycle import short
 from inspector.session.push.matching import Reconciliation, Source, TaskMatcher, content_of, match
 from inspector.session.replay.task_diff import DiffLine, line_difference
-from inspector.text.units import size
+from inspector.text.units import counted, size
 
 
 class Verdict(StrEnum):
@@ -164,4 +164,4 @@ def _difference(contents: Mapping[Source, str]) -> tuple[tuple[DiffLine, ...], t
 
 def _brief(artifact: AssembledArtifact) -> str:
     parts = len(artifact.parts)
-    return f"{size(artifact.size)}, {parts:,} part{'' if parts == 1 else 's'}"
+    return f"{size(artifact.size)}, {counted(parts, 'part')}"

@@ -29,7 +29,7 @@ from inspector.session.push.service import PushService
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.replay.validation import problem_of
 from inspector.session.tasks import TaskFold
-from inspector.text.units import timestamp_seconds
+from inspector.text.units import counted, timestamp_seconds
 from inspector.wire.reach import AddressScope, address_scope, connect, endpoint_of, tls_handshake
 from inspector.wire.receiver.delivery import NO_TLS
 
@@ -167,7 +167,7 @@ def _not_checked(known: Evidence, recorded: _Recorded) -> list[str]:
         registered = "The webhooks of this task were registered by another run"
     else:
         registered = "This run registered no webhook for the task"
-    read = f"{recorded.captures} capture{'' if recorded.captures == 1 else 's'} read"
+    read = f"{counted(recorded.captures, 'capture')} read"
     read += f" ({recorded.unreadable} could not be read)" if recorded.unreadable else ""
     if recorded.deliveries:
         result = f"{read}: {len(recorded.deliveries)} deliveries found, {known.accepted} of them accepted"

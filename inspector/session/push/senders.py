@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from inspector.capture.records import Record
+from inspector.text.units import counted
 from inspector.wire.receiver.delivery import NO_TLS
 
 BROWSING = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -66,5 +67,5 @@ def _in_words(others: list[Record]) -> str:
         return ""
     last = others[-1].meta
     sender = f"{last.get('peer', '').rpartition(':')[0]} {_user_agent(others[-1])}".strip()
-    count = f"{len(others):,} request{'s' if len(others) > 1 else ''} of other senders"
+    count = f"{counted(len(others), 'request')} of other senders"
     return f"{count} not counted, the last: {last.get('method')} {last.get('target')} from {sender or 'unknown'}"

@@ -11,7 +11,7 @@ from inspector.protocol.assemble import MESSAGES, AssembledArtifact, AssembledTa
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.lifecycle import short
 from inspector.session.message_label import text_of
-from inspector.text.units import size
+from inspector.text.units import counted, size
 
 MOST_LINES = 400
 """The largest number of lines listed for an artifact."""
@@ -95,7 +95,7 @@ class TaskDiff:
             changes.append(f"state changed from {short(self.before) or 'unknown'} to {short(self.after) or 'unknown'}")
         changes += [_sentence(artifact) for artifact in self.artifacts]
         if self.messages:
-            changes.append(f"{len(self.messages):,} more message{'' if len(self.messages) == 1 else 's'}")
+            changes.append(counted(len(self.messages), "more message"))
         if self.history and not changes:
             changes.append(f"history has {self.history:+,} messages")
         return ", ".join(changes) or "nothing changed"
@@ -173,9 +173,9 @@ def _sentence(change: ArtifactChange) -> str:
     if not change.size and not change.parts:
         return f"artifact {change.name} {'is complete' if change.closed else 'was renamed'}"
     if change.parts > 0 and change.parts >= change.chunks:
-        return f"artifact {change.name} has {change.parts:,} more part{'' if change.parts == 1 else 's'}"
+        return f"artifact {change.name} has {counted(change.parts, 'more part')}"
     if change.chunks > 0:
-        return f"artifact {change.name} has {change.chunks:,} more chunk{'' if change.chunks == 1 else 's'}"
+        return f"artifact {change.name} has {counted(change.chunks, 'more chunk')}"
     return f"artifact {change.name} has {size(change.size)} more"
 
 
@@ -191,7 +191,7 @@ def _lines(before: list[str], after: list[str]) -> Iterator[DiffLine]:
     if not old and not new:
         return
     if first > 1:
-        yield DiffLine(Sign.MORE, f"{first - 1:,} unchanged line{'' if first == 2 else 's'}")
+        yield DiffLine(Sign.MORE, counted(first - 1, "unchanged line"))
     yield from _signed(Sign.SAME, before[:first][-1:])
     for listed, line in enumerate(_changes(old, new)):
         if listed == MOST_LINES:

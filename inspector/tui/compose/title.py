@@ -11,6 +11,7 @@ from textual.widgets import Static
 
 from inspector.lazy_dataclass import dataclass
 from inspector.session.compose.draft import Draft
+from inspector.text.units import counted
 from inspector.tui.compose.built_request import BuiltRequest
 from inspector.tui.render.content import plain
 from inspector.tui.render.rows import SHORT_ID
@@ -52,11 +53,7 @@ def _title_of(agent: str, draft: Draft, built: BuiltRequest, panes: Mapping[str,
         plain(task).stylize("$state-warning" if draft.task_id else "$text-soft"),
     ]
     if built.problems:
-        pieces.append(Content.styled(_count(len(built.problems), "problem"), "$state-bad"))
+        pieces.append(Content.styled(counted(len(built.problems), "problem"), "$state-bad"))
     if built.warnings:
-        pieces.append(Content.styled(f"{_count(len(built.warnings), 'warning')}, can be sent", "$state-warning"))
+        pieces.append(Content.styled(f"{counted(len(built.warnings), 'warning')}, can be sent", "$state-warning"))
     return Content("   ").join(pieces)
-
-
-def _count(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' if count > 1 else ''}"

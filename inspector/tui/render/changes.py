@@ -11,6 +11,7 @@ from inspector.protocol.difference import Change, How
 from inspector.protocol.model import Json
 from inspector.session.card.changes import EarlierCard
 from inspector.text.sanitise import clean
+from inspector.text.units import counted
 from inspector.tui.keys import key_of
 from inspector.tui.render.finding_lines import date_and_time
 from inspector.tui.render.glyphs import Glyphs
@@ -120,7 +121,7 @@ def against_public(changes: Sequence[Change], glyphs: Glyphs) -> ChangeLines:
 
 
 def _below_headline(where: str, keys: str, changes: Sequence[Change], glyphs: Glyphs) -> ChangeLines:
-    count = f"{len(changes):,} change{'' if len(changes) == 1 else 's'}" if changes else "no changes"
+    count = counted(len(changes), "change") if changes else "no changes"
     headline = [(f"{count} {where}", "line--text"), (keys, "line--quiet")]
     return ChangeLines([headline, [("", "line--text")]], changes, glyphs)
 

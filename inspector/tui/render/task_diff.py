@@ -10,7 +10,7 @@ from inspector.protocol.lifecycle import short
 from inspector.session.push.comparison import Aspect, Comparison
 from inspector.session.replay.task_diff import ArtifactChange, DiffLine, TaskDiff
 from inspector.text.sanitise import clean_line
-from inspector.text.units import duration, size
+from inspector.text.units import counted, duration, size
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import Paragraph, labelled
 
@@ -45,7 +45,7 @@ def what_changed(found: TaskDiff, glyphs: Glyphs) -> list[Paragraph]:
 
 
 def _events(found: TaskDiff) -> str:
-    return f"{found.events:,} event{'' if found.events == 1 else 's'}"
+    return counted(found.events, "event")
 
 
 def _artifact(change: ArtifactChange) -> list[Paragraph]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from inspector.capture.records import Kind, Record
 from inspector.session.record_list import Row
-from inspector.text.units import duration, wire_size
+from inspector.text.units import counted, duration, wire_size
 from inspector.tui.render.annotations import NO_ANNOTATION, Annotation
 from inspector.tui.render.delivery_rows import failed_checks
 from inspector.tui.render.glyphs import Glyphs
@@ -103,7 +103,7 @@ def _repeated(record: Record) -> int:
 
 def _request_note(record: Record, keepalives: int) -> Cell:
     sent = {"SendMessage": "send", "SendStreamingMessage": "stream"}.get(record.operation, "")
-    kept = f"{keepalives:,} keep-alive{'' if keepalives == 1 else 's'}" if keepalives else ""
+    kept = counted(keepalives, "keep-alive") if keepalives else ""
     return ", ".join(filter(None, (kept, sent))), "feed--muted"
 
 

@@ -105,7 +105,7 @@ class WorkbenchScreen(SessionScreen):
         self._reason = notify_instead(self, self._reason, sentence)
 
     def disabled_reason(self, command: str) -> str:
-        """Return why a command of the screen cannot be used now, `""` if it is not known."""
+        """Return why a command of the screen cannot be used now, `""` if the screen has no reason."""
         bound = {binding.action.partition("(")[0] for _, binding in self._bindings if binding.id == command}
         return NO_AGENT if self.session.recorded and bound & _NEEDS_AGENT else ""
 

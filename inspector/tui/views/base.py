@@ -73,7 +73,7 @@ class View(Container):
         return self.session.unavailable_reason(operation)
 
     def disabled_reason(self, command: str) -> str:
-        """Return why a command of this view cannot be used now, `""` if the view does not know."""
+        """Return why a command of this view cannot be used now, `""` if the view has no reason."""
         bound = (binding.action for _, binding in self._bindings if binding.id == command)
         return NO_AGENT if self.session.recorded and any(map(self._needs_agent, bound)) else ""
 

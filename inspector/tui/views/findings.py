@@ -13,6 +13,7 @@ from inspector.findings.finding import Severity
 from inspector.findings.rules import RULES
 from inspector.lazy_dataclass import dataclass
 from inspector.session.session import Session
+from inspector.text.units import counted
 from inspector.tui.keys import bind, key_of
 from inspector.tui.render.finding_lines import rule_of
 from inspector.tui.render.glyphs import Glyphs
@@ -119,7 +120,7 @@ class FindingsView(View):
         if selected in self._rows.rules:
             self._feed.cursor = self._rows.rules.index(selected)
         count = sum(len(found[rule]) for rule in self._rows.rules)
-        occurrences = f"{count:,} occurrence{'' if count == 1 else 's'}"
+        occurrences = counted(count, "occurrence")
         rules = f"{len(self._rows):,}{f' of {len(found):,}' if words else ''} rule{'' if len(found) == 1 else 's'}"
         self._pane.set_title(
             Chip(f"{rules}, {occurrences}" if found else "", "$text-soft"),

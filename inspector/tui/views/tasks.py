@@ -15,7 +15,7 @@ from inspector.lazy_dataclass import dataclass
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import TaskList
 from inspector.protocol.operations import Operation
-from inspector.session.polling import Polls
+from inspector.session.polling import STOPPED, Polls
 from inspector.session.session import Session
 from inspector.session.task_filter import TaskFilter, read_filter
 from inspector.session.task_requests import TaskRequests
@@ -366,7 +366,7 @@ class TasksView(View):
             return  # the key was pressed twice
         with notify_faults(self):
             reason = await self._polls.run(task_id, self._interval)
-            if reason != "it was stopped":
+            if reason != STOPPED:
                 notify(self, f"Polling of task {task_id[:SHORT_ID]} stopped: {reason}.")
             self.refresh_view()
 

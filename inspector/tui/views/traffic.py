@@ -14,7 +14,7 @@ from inspector.session.exchanges import ExchangeSummary
 from inspector.session.exporters.http_exchange import HttpExchange
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
-from inspector.text.units import duration, size
+from inspector.text.units import counted, duration, size
 from inspector.tui.keys import bind, key_of
 from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.glyphs import Glyphs
@@ -203,8 +203,8 @@ class TrafficView(BookmarkView):
     def _show_summary(self, summary: ExchangeSummary) -> None:
         """Name the exchange in the title of its records."""
         took = duration(summary.seconds) if summary.seconds is not None else "in progress"
-        events = f"{summary.events:,} event{'' if summary.events == 1 else 's'}"
-        kept = f", {summary.keepalives:,} keep-alive{'' if summary.keepalives == 1 else 's'}"
+        events = counted(summary.events, "event")
+        kept = f", {counted(summary.keepalives, 'keep-alive')}"
         title = f"#{summary.number} {summary.operation}"
         note = f"{events}{kept if summary.keepalives else ''}, {size(summary.received)}, {took}"
         self._record_pane.set_title(Chip(title, "$text-soft"), note=[Chip(note)])

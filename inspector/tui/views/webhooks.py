@@ -20,6 +20,7 @@ from inspector.session.push.delivery_list import DeliveryList, is_delivery
 from inspector.session.push.matching import reconcile
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.session import Session
+from inspector.text.units import counted
 from inspector.tui import lazy_loading
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import copy, notify, notify_faults
@@ -168,7 +169,7 @@ class WebhooksView(BookmarkView):
     def show_configs(self, answer: PushConfig | PushConfigList, task_id: str) -> None:
         """Show what the agent returned about the webhooks of a task: their rows are among the registrations."""
         count = len(answer.configs) if isinstance(answer, PushConfigList) else 1
-        webhooks = f"{count:,} webhook{'' if count == 1 else 's'}"
+        webhooks = counted(count, "webhook")
         self._reported = f"the agent returned {webhooks} of task {task_id[:SHORT_ID]}"
         self.refresh_view()
 
@@ -234,7 +235,10 @@ class WebhooksView(BookmarkView):
         else:
             card = ""
         if push.registrations:
-            return f"{card}No message with a webhook was answered with a task. Notifications are sent about tasks only."
+            why = (
+                "No response to a message with a webhook contained a task. Agents send notifications about tasks only."
+            )
+            return f"{card}{why}"
         send = "Send" if push.on else f"Press {key_of('webhook')}, then send"
         return f"{card}No webhook has been registered for a task. {send} a message."
 

@@ -17,7 +17,7 @@ from inspector.session.replay.saving import default_folder
 from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
 from inspector.text.sanitise import clean_line
-from inspector.text.units import size
+from inspector.text.units import counted, size
 from inspector.tui.keys import bind
 from inspector.tui.render.artifact_parts import (
     MARKDOWN,
@@ -191,7 +191,7 @@ class ArtifactPane(Pane):
             room = self._room(name, chips) - _RULE
             shown = clean_line(artifact.name or artifact.artifact_id, max(_SHORTEST_NAME, room))
             chips.insert(0, Chip(shown, "$foreground", "artifact"))
-            amounts = [self._amount(artifact), f"{artifact.chunks:,} chunk{'s' if artifact.chunks != 1 else ''}"]
+            amounts = [self._amount(artifact), counted(artifact.chunks, "chunk")]
         self.set_title(*chips, name=name, note=[Chip(amount, "$text-soft") for amount in amounts])
         self._show_parts()
 

@@ -13,6 +13,7 @@ from textual.message import Message
 from inspector.findings.finding import Finding
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.difference import Change
+from inspector.text.units import counted
 from inspector.tui.keys import bind
 from inspector.tui.notify import notify
 from inspector.tui.render.card import CardLines
@@ -133,7 +134,7 @@ class CardView(CursorView):
         self.refresh_source()
         self.cursor = next(iter(self.lines.skill_lines()), 0) if words.strip() else 0
         found = self.lines.skills.shown
-        return f"{found:,} skill{'' if found == 1 else 's'}" if words.strip() else ""
+        return counted(found, "skill") if words.strip() else ""
 
     def action_next_example(self, step: int) -> None:
         """Move the cursor to the next example or folded skill in a direction, or move the focus."""

@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 
 from inspector.session.check.checked_tests import Status
 from inspector.session.session import Session
-from inspector.text.units import duration
+from inspector.text.units import counted, duration
 from inspector.tui.keys import key_of
 from inspector.tui.render.check_introduction import introduction
 from inspector.tui.render.check_lines import problem_lines
@@ -103,10 +103,10 @@ class CheckListPane(Pane):
         """Show the files, the filter, the state of the run and the counts of results in the border."""
         if progress is None:
             count = len(problems)
-            self.set_title(Chip(f"{count:,} problem{'' if count == 1 else 's'}" if count else "", "$state-bad"))
+            self.set_title(Chip(counted(count, "problem") if count else "", "$state-bad"))
             return
         shown, known = self._rows.shown, len(progress.tests)
-        tests = f"{known:,} test{'' if known == 1 else 's'}"
+        tests = counted(known, "test")
         levels = progress.levels()
         self.set_title(
             Chip(", ".join(path.name for path in progress.paths)),

@@ -17,6 +17,7 @@ from inspector import PROGRAM
 from inspector.findings.finding import Severity
 from inspector.lazy_dataclass import dataclass
 from inspector.text.sanitise import clean_line
+from inspector.text.units import counted
 from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
 from inspector.tui.render.times import clock
 from inspector.tui.render.token_expiry import short_expiry
@@ -205,8 +206,8 @@ class StatusBar(Static):
     def _optional(self) -> list[tuple[Content, ...]]:
         """Return what is left out if there is no room, each in its forms: findings, the receiver, the records."""
         status, worst = self._status, self._status.worst
-        found = f"{status.findings:,} finding{'' if status.findings == 1 else 's'}"
-        records = f"{status.records:,} record{'' if status.records == 1 else 's'}"
+        found = counted(status.findings, "finding")
+        records = counted(status.records, "record")
         pushed = [
             Content.styled(f"{self._glyphs.pushed} {text}", "$wire-pushed") for text in (status.push, "webhook on")
         ]

@@ -20,7 +20,7 @@ from inspector.session.replay.task_diff import TaskDiff
 from inspector.session.session import Session
 from inspector.session.stream_health import StreamHealth, dated_span, health, looks_buffered
 from inspector.session.tasks import TrackedTask
-from inspector.text.units import duration
+from inspector.text.units import counted, duration
 from inspector.tui.render.content import styled
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.health import awaited_words, health_in_full, health_words
@@ -263,7 +263,7 @@ class StreamLine(TextBlock):
         elif task.id in self.reconnecting:
             hint = "reconnecting"
         elif (self.automatic or waits) and self._tries:
-            hint = f"{self._tries} attempt{'s' if self._tries > 1 else ''} failed, {again}"
+            hint = f"{counted(self._tries, 'attempt')} failed, {again}"
         ended = f"{self._glyphs.cross} ended while the task is {short(task.now.state)}   "
         problem = "" if drop.broken or waits else ended
         return [(problem, "bold $state-bad"), *with_keys(hint, "bold $state-warning")]

@@ -14,6 +14,7 @@ import httpx
 
 from inspector.protocol.bindings.base import GrpcRequest
 from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, Whose
+from inspector.text.units import counted
 from inspector.wire.client.client_certificate import ClientCertificate
 from inspector.wire.client.observations import Ending
 
@@ -292,7 +293,7 @@ def lost(
 
 def after_events(events: int, fault: Fault) -> Fault:
     """Add to the text of a fault how many events were received before it."""
-    count = f"{events:,} event{'s' if events > 1 else ''}"
+    count = counted(events, "event")
     return replace(fault, seen=f"The stream broke off after {count}. {fault.seen}") if events else fault
 
 

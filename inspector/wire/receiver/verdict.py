@@ -41,7 +41,7 @@ _CHALLENGE = "validationToken"
 _IS_JSON = Result(True, "JSON")
 
 _PER_DELIVERY = (Proof.JWT, Proof.HMAC)
-"""Proofs that are valid for one delivery only, so that no head is sent twice."""
+"""Proofs that differ in each delivery, so that the results for its head are not kept."""
 
 
 class PushRequest:
