@@ -216,7 +216,7 @@ async def test_diagnose_reports_that_no_task_was_returned(open_app: Open, declar
         driver.session.push.registrations.pop(0)  # that of `listening`, for another task
         await driver.go(4)
         await driver.press("w")
-        await driver.until("No message with a webhook" if declared else "The card does not declare")
+        await driver.until("No response to a message with a webhook" if declared else "The card does not declare")
         assert ("The card does not declare" in driver.screen) is not declared
         assert "No webhook has been registered" not in driver.screen
 
