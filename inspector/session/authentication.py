@@ -23,7 +23,7 @@ from inspector.protocol.security import (
 )
 from inspector.session.login.tokens import Token
 from inspector.wire.client.client_certificate import ClientCertificate
-from inspector.wire.client.credentials import Credentials, basic_credentials, origin
+from inspector.wire.client.credentials import Credentials, basic_credentials, cookies_in, origin
 
 AUTHORIZATION = "Authorization"
 _BEARER = "Bearer"
@@ -161,7 +161,7 @@ def _has_key(scheme: ApiKeyScheme, headers: Mapping[str, str], query: Mapping[st
         case "query":
             return scheme.parameter in query
         case "cookie":
-            return headers.get("cookie", "").startswith(f"{scheme.parameter}=")
+            return scheme.parameter in dict(cookies_in(headers.get("cookie", "")))
         case _:
             return scheme.parameter.lower() in headers
 
@@ -200,7 +200,7 @@ class Authentication:
             scheme, space, _ = value.partition(" ")
             shown = f"{scheme} {MASK}" if space and name.lower() == AUTHORIZATION.lower() else MASK
             if name.lower() == "cookie":
-                shown = f"{value.partition('=')[0]}={MASK}"
+                shown = "; ".join(f"{cookie}={MASK}" if cookie else MASK for cookie, _ in cookies_in(value))
             named.append(f"{name}: {shown}")
         named += [f"{name}={MASK} in the query" for name in self.credentials.query_for(self.url)]
         return [*named, self._certificate.in_words()] if self._certificate else named

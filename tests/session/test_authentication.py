@@ -43,6 +43,8 @@ def card(*alternatives: list[str], **schemes: Any) -> AgentCard:
         (key("query", "k"), Credentials({}, frozenset({HOME}), {"k": SECRET}), True),
         (key("query", "k"), Credentials({"k": SECRET}, frozenset({HOME})), False),
         (key("cookie", "sid"), Credentials({"Cookie": f"sid={SECRET}"}, frozenset({HOME})), True),
+        (key("cookie", "sid"), Credentials({"Cookie": f"lang=en; sid={SECRET}"}, frozenset({HOME})), True),
+        (key("cookie", "sid"), Credentials({"Cookie": f"lang=en; old-sid={SECRET}"}, frozenset({HOME})), False),
         (TLS, Credentials({"Authorization": f"Bearer {SECRET}"}, frozenset({HOME})), False),
     ],
 )
@@ -116,6 +118,11 @@ def test_an_api_key_is_sent_where_the_card_declares_and_shown_masked(place: tupl
     entered = EnteredCredentials(Redactor())
     entered.add_key(URL, SECRET)
     assert Authentication(entered.added_to(Credentials(), place), URL).sent == [shown]
+
+
+def test_all_cookies_are_shown_masked():
+    sent = Credentials({"Cookie": f"lang={SECRET}; {SECRET}; sid={SECRET}"}, frozenset({HOME}))
+    assert Authentication(sent, URL).sent == ["Cookie: lang=****; ****; sid=****"]
 
 
 def test_an_entered_secret_is_masked_before_it_is_used():

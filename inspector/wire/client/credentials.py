@@ -12,6 +12,7 @@ from inspector.protocol.bindings.base import CertificateFiles, GrpcRequest, Http
 from inspector.wire.client.client_certificate import ClientCertificate
 
 _PORTS = {"http": 80, "https": 443}
+_COOKIE = "cookie"
 
 
 def origin(url: str) -> str:
@@ -50,13 +51,19 @@ def basic_credentials(user_and_password: str) -> str:
     return f"Basic {b64encode(user_and_password.encode()).decode('ascii')}"
 
 
+def cookies_in(header: str) -> list[tuple[str, str]]:
+    """Return the cookies of a header Cookie, each with its name (`""` if it has none) and the text `name=value`."""
+    pairs = (pair.strip() for pair in header.split(";"))
+    return [(pair.partition("=")[0].strip() if "=" in pair else "", pair) for pair in pairs if pair]
+
+
 @dataclass(frozen=True, slots=True)
 class Credentials:
     """Headers, query parameters and a client certificate, and the origins to which they may be sent.
 
     `plain` are headers without credentials, which are sent with every request. `more` are further credentials with
-    origins of their own; they replace credentials of the same name. If `unasked`, they are sent with the first request
-    for a card; otherwise an agent has to ask for them with the status 401.
+    origins of their own; they replace headers and cookies of the same name. If `unasked`, they are sent with the first
+    request for a card; otherwise an agent has to ask for them with the status 401.
     """
 
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -82,9 +89,7 @@ class Credentials:
         """Return the headers with credentials that are sent to a URL."""
         headers: dict[str, str] = {}
         for part in self._sent_to(url):
-            replaced = {name.lower() for name in part.headers}
-            headers = {name: value for name, value in headers.items() if name.lower() not in replaced}
-            headers |= part.headers
+            headers = _with_headers(headers, part.headers)
         return headers
 
     def query_for(self, url: str) -> dict[str, str]:
@@ -99,16 +104,19 @@ class Credentials:
         return found
 
     def with_key(self, key: str, location: str, name: str) -> Credentials:
-        """Return the credentials with an API key added as the `header`, `query` parameter or `cookie` of this name."""
+        """Return the credentials with an API key added as the `header`, `query` parameter or `cookie` of this name.
+
+        It replaces a header, a parameter or a cookie of the same name.
+        """
         match location if key else "":
             case "":
                 return self
             case "query":
                 return replace(self, query={**self.query, name: key})
             case "cookie":
-                return replace(self, headers={**self.headers, "Cookie": f"{name}={quote(key)}"})
+                return replace(self, headers=_with_headers(self.headers, {"Cookie": f"{name}={quote(key)}"}))
             case _:
-                return replace(self, headers={**self.headers, name: key})
+                return replace(self, headers=_with_headers(self.headers, {name: key}))
 
     def withheld(self) -> Credentials:
         """Return the headers that are not credentials."""
@@ -138,6 +146,20 @@ class Credentials:
     def _files_for(self, url: str) -> CertificateFiles | None:
         certificate = self.certificate_for(url) if url.startswith("https:") else None
         return certificate.files if certificate else None
+
+
+def _with_headers(headers: Mapping[str, str], added: Mapping[str, str]) -> dict[str, str]:
+    """Return headers with others added, which replace headers of the same name; cookies replace each other one by one.
+
+    The names of headers are compared without case, those of cookies with case.
+    """
+    replaced = {name.lower(): value for name, value in headers.items()}
+    result = {name: value for name, value in headers.items() if name.lower() not in {key.lower() for key in added}}
+    for name, value in added.items():
+        before = cookies_in(replaced.get(_COOKIE, "")) if name.lower() == _COOKIE else []
+        kept = [pair for cookie, pair in before if cookie not in dict(cookies_in(value))]
+        result[name] = "; ".join((*kept, value))
+    return result
 
 
 def _with_query(url: str, query: Mapping[str, str]) -> str:

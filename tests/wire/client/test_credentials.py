@@ -100,6 +100,27 @@ def test_an_api_key_is_added_at_its_location(place: tuple[str, str], url: str, h
     assert credentials
 
 
+@pytest.mark.parametrize(
+    ("given", "place", "sent"),
+    [
+        ({"Cookie": "session=abc"}, ("cookie", "key"), {"Cookie": "session=abc; key=K"}),
+        ({"cookie": "key=old; session=abc"}, ("cookie", "key"), {"Cookie": "session=abc; key=K"}),
+        ({"Cookie": "key = old;; Key=other"}, ("cookie", "key"), {"Cookie": "Key=other; key=K"}),
+        ({"Cookie": "session=abc"}, ("header", "X-Key"), {"Cookie": "session=abc", "X-Key": "K"}),
+        ({"x-api-key": "given", "A": "b"}, ("header", "X-API-Key"), {"A": "b", "X-API-Key": "K"}),
+        ({"Cookie": "session=abc"}, ("header", "cookie"), {"cookie": "session=abc; K"}),
+    ],
+)
+def test_an_api_key_replaces_only_what_has_its_name(
+    given: dict[str, str], place: tuple[str, str], sent: dict[str, str]
+):
+    credentials = Credentials(given, frozenset({HOME})).with_key("K", *place)
+    assert credentials.headers_for(HOME) == sent
+    entered = Credentials(origins=frozenset({HOME})).with_key("K", *place)
+    assert Credentials(given, frozenset({HOME}), more=(entered,)).headers_for(HOME) == sent
+    assert credentials.with_key("K", *place).headers_for(HOME) == sent
+
+
 def test_no_api_key_changes_nothing():
     assert Credentials().with_key("", "header", "X-Key") == Credentials()
     assert not Credentials()
