@@ -156,5 +156,6 @@ def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     joined: dict[str, str] = {}
     for name, value in pairs:
         first = spelled.setdefault(name.lower(), name)
-        joined[first] = f"{joined[first]}, {value}" if first in joined else value
+        separator = "; " if name.lower() == "cookie" else ", "  # RFC 6265 section 4.2.1
+        joined[first] = f"{joined[first]}{separator}{value}" if first in joined else value
     return joined

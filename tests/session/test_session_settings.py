@@ -47,6 +47,8 @@ def test_a_repeated_header_has_all_its_values():
         svc_params=(("A2A-Extensions", "a"),), headers=(("X-A", "1"), ("a2a-extensions", "b"), ("x-a", "2"))
     )
     assert settings_from(options).headers == {"A2A-Extensions": "a, b", "X-A": "1, 2"}
+    cookies = Options(headers=(("Cookie", "a=1"), ("cookie", "b=2")))
+    assert settings_from(cookies).headers == {"Cookie": "a=1; b=2"}
 
 
 def test_every_header_is_secret_unless_it_is_known_to_be_public():
