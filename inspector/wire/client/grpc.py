@@ -13,6 +13,9 @@ from contextlib import aclosing, asynccontextmanager, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
+from urllib.parse import urlsplit
+
+import httpx
 
 from inspector.protocol.bindings.base import GrpcRequest
 from inspector.protocol.bindings.grpc import STATUSES
@@ -33,6 +36,8 @@ from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head
 
 _Key: TypeAlias = tuple[str, bool, ClientCertificate | None]
 """The host and port of a connection, whether it uses TLS, and its client certificate."""
+_DEFAULT_PORT = 443
+"""The port that the library uses for a target without a port."""
 _CLOSE_SECONDS = 0.2
 """How many seconds running calls have to end when the client is closed."""
 
@@ -99,7 +104,7 @@ class GrpcClient:
                         yield seen
             except LostError as error:
                 how, fault = error.how, error.fault
-            except OSError as error:
+            except (OSError, ValueError, httpx.InvalidURL) as error:
                 how, fault = Ending.BROKEN, explain(error, request.url)
         yield Ended(self._clock(), how, time.perf_counter() - started, tally.events, tally.size, b"", fault)
 
@@ -177,9 +182,8 @@ class GrpcClient:
     async def _authorities(self, target: str) -> bytes | None:
         """Return the certificates to trust, None for the default of the library."""
         if not self._verify:
-            host, _, port = target.rpartition(":")
-            address = (host.strip("[]"), int(port))
-            shown = await asyncio.to_thread(ssl.get_server_certificate, address, timeout=self.limits.connect_seconds)
+            seconds = self.limits.connect_seconds
+            shown = await asyncio.to_thread(ssl.get_server_certificate, _address(target), timeout=seconds)
             return shown.encode("ascii")
         path = os.environ.get("SSL_CERT_FILE")  # which the HTTP client uses, too
         try:
@@ -197,6 +201,15 @@ class GrpcClient:
                     await channel.wait_for_state_change(state)
                     state = channel.get_state(try_to_connect=True)
         return {states.READY: True, states.TRANSIENT_FAILURE: False}.get(state)
+
+
+def _address(target: str) -> tuple[str, int]:
+    """Return the host and the port of a target with TLS; raises `httpx.InvalidURL`."""
+    try:
+        parts = urlsplit(f"//{target}")
+        return parts.hostname or "", _DEFAULT_PORT if parts.port is None else parts.port
+    except ValueError as error:
+        raise httpx.InvalidURL(str(error)) from error
 
 
 async def _check(

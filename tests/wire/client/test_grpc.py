@@ -436,6 +436,17 @@ async def test_a_server_that_does_not_answer_the_handshake_without_checks_is_rep
     assert (fault(seen).whose, fault(seen).code) == (Whose.NETWORK, FaultCode.UNREACHABLE)
 
 
+@pytest.mark.parametrize("verify", [True, False], ids=["verified", "any certificate"])
+@pytest.mark.parametrize(
+    "target",
+    ["a..b:443", f"{'a' * 64}.test:443", "\udcff:443", "127.0.0.1:port", "[::1", "no-such-host.invalid"],
+)
+async def test_every_target_leads_to_an_end_with_a_fault(target: str, verify: bool):
+    seen = await observe(asking(target, tls=True), GrpcClient(verify=verify))
+    assert [type(observation) for observation in seen] == [Sent, Ended]
+    assert (ended(seen).how, fault(seen).code == FaultCode.INTERNAL) == (Ending.BROKEN, False)
+
+
 async def test_authorities_that_cannot_be_read_are_a_usage_error(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SSL_CERT_FILE", "/missing.pem")
     seen = await observe(asking("127.0.0.1:9", tls=True))
