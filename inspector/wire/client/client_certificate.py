@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 import ssl
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -31,6 +32,8 @@ _DER = b"\x30"
 _LONGEST_NAME = 80
 _LARGEST_FILE = 1024 * 1024
 _FORMATS = "Use PEM files (the certificate, then its intermediate certificates, and the key), or a PKCS#12 file."
+
+_ALGORITHMS = "Use a certificate with an RSA key, or with a key on the curve P-256, P-384 or P-521."
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +109,8 @@ def read_client_certificate(file: Path, key_file: Path | None = None, *, passphr
         files = CertificateFiles(file.absolute(), is_pkcs12=True, is_encrypted=bool(passphrase))
     else:
         raise usage_error(f"{file} is not a certificate with its key.", _FORMATS)
-    own = next((each for each in certificates if each.public_key() == key.public_key()), None)
+    with _supported(file):
+        own = next((each for each in certificates if each.public_key() == key.public_key()), None)
     if own is None:
         raise usage_error(f"The key in {key_file or file} does not belong to the certificate in {file}.", _FORMATS)
     read = _client_certificate([own, *(each for each in certificates if each != own)], key, files)
@@ -122,6 +126,17 @@ def _content(file: Path) -> bytes:
         return read_limited(file, _LARGEST_FILE)
     except OSError as error:
         raise usage_error(f"{file} cannot be read: {error.strerror or error}.", _FORMATS) from error
+
+
+@contextmanager
+def _supported(file: Path) -> Iterator[None]:
+    """Raise `FaultError` if a file has a curve or another algorithm that the library does not support."""
+    from cryptography.exceptions import UnsupportedAlgorithm  # noqa: PLC0415 - slow to load
+
+    try:
+        yield
+    except UnsupportedAlgorithm as error:
+        raise usage_error(f"{file} cannot be used: {clean_line(str(error), 200)}.", _ALGORITHMS) from error
 
 
 def _pem_certificates(file: Path, data: bytes) -> Sequence[Certificate]:
@@ -140,7 +155,8 @@ def _pem_key(file: Path, data: bytes, passphrase: str) -> PrivateKeyTypes:
     if encrypted and not passphrase:
         raise PassphraseError(file, wrong=False)
     try:
-        return load_pem_private_key(data, passphrase.encode() if encrypted else None)
+        with _supported(file):
+            return load_pem_private_key(data, passphrase.encode() if encrypted else None)
     except (ValueError, TypeError) as error:
         if encrypted:
             raise PassphraseError(file, wrong=True) from error
@@ -151,7 +167,8 @@ def _pkcs12(file: Path, data: bytes, passphrase: str) -> tuple[PrivateKeyTypes, 
     from cryptography.hazmat.primitives.serialization.pkcs12 import load_pkcs12  # noqa: PLC0415 - slow to load
 
     try:
-        content = load_pkcs12(data, passphrase.encode() or None)
+        with _supported(file):
+            content = load_pkcs12(data, passphrase.encode() or None)
     except ValueError as error:
         raise PassphraseError(file, wrong=bool(passphrase)) from error
     if content.key is None or content.cert is None:

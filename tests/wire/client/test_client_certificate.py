@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import ssl
+from base64 import b64decode, b64encode
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from textwrap import wrap
 
 import pytest
 import trustme
@@ -130,6 +132,26 @@ def test_unusable_files_are_reported(
     with pytest.raises(FaultError, match=problem) as raised:
         read_client_certificate(tmp_path / certificate, tmp_path / key if key else None)
     assert raised.value.fault.code == FaultCode.USAGE
+
+
+@pytest.mark.parametrize("unsupported", ["client", "client-key"])
+def test_an_unsupported_curve_is_reported(tmp_path: Path, issued: trustme.LeafCert, unsupported: str):
+    files = write_pem(tmp_path, "client", issued)
+    path = tmp_path / f"{unsupported}.pem"
+    path.write_text(on_an_unsupported_curve(path.read_text()))
+    with pytest.raises(FaultError, match=f"{path} cannot be used: Curve .* is not supported") as raised:
+        read_client_certificate(*files)
+    assert raised.value.fault.code == FaultCode.USAGE
+
+
+def on_an_unsupported_curve(pem: str) -> str:
+    """Return the first block of a PEM file with the curve P-256 replaced by prime192v2."""
+    begin, *lines = pem.partition("\n-----END ")[0].splitlines()
+    curve = bytes.fromhex("06082a8648ce3d0301")
+    data = b64decode("".join(lines))
+    assert curve + b"\x07" in data
+    changed = b64encode(data.replace(curve + b"\x07", curve + b"\x02")).decode("ascii")
+    return "\n".join([begin, *wrap(changed, 64), begin.replace("BEGIN", "END"), ""])
 
 
 def test_the_certificate_of_the_key_is_sent_first(tmp_path: Path, issued: trustme.LeafCert, authority: trustme.CA):
