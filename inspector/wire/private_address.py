@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
-import socket
 from urllib.parse import urlsplit
+
+from inspector.wire.resolve import look_up
 
 
 async def private_address(url: str, before: str) -> str:
@@ -52,7 +52,7 @@ _Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 async def _addresses(host: str) -> list[_Address]:
     """Return the addresses of a host, none if its name cannot be resolved: then nothing can be sent there, either."""
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        found = await look_up(host)
     except (OSError, UnicodeError):
         return []
     addresses = (ipaddress.ip_address(str(entry[4][0]).partition("%")[0]) for entry in found)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import socket
 import ssl
 import time
 from collections.abc import Awaitable, Callable
@@ -22,6 +21,7 @@ from inspector.wire.client.client_certificate import ClientCertificate
 from inspector.wire.client.faults import explain
 from inspector.wire.client.http import tls_context
 from inspector.wire.receiver.listen_address import authority
+from inspector.wire.resolve import look_up
 
 TIMEOUT = 10.0
 """The time limit for each layer, in seconds."""
@@ -147,8 +147,7 @@ async def tls_handshake(
 
 
 async def _addresses(endpoint: Endpoint) -> list[str]:
-    found = await asyncio.get_running_loop().getaddrinfo(endpoint.host, endpoint.port, type=socket.SOCK_STREAM)
-    return [str(entry[4][0]) for entry in found]
+    return [str(entry[4][0]) for entry in await look_up(endpoint.host, endpoint.port)]
 
 
 async def open_connection(

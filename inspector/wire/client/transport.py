@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-import socket
 import ssl
-import threading
 import time
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing, suppress
 from http.client import NO_CONTENT, NOT_MODIFIED, SWITCHING_PROTOCOLS
 from typing import TypeAlias
@@ -22,6 +20,8 @@ import aiohappyeyeballs
 import h11
 import httptools
 import httpx
+
+from inspector.wire.resolve import look_up
 
 _MOST_IDLE = 20
 IDLE_SECONDS = 4.0
@@ -46,10 +46,6 @@ _WITHOUT_BODY = frozenset({SWITCHING_PROTOCOLS, NO_CONTENT, NOT_MODIFIED})
 
 _Origin: TypeAlias = tuple[str, str, int]
 """Scheme, host and port."""
-_Addresses: TypeAlias = Sequence[
-    tuple[int, int, int, str, tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]]
-]
-"""What `socket.getaddrinfo` returns."""
 _Head: TypeAlias = h11.Response | h11.InformationalResponse
 """The head of a response; of the informational responses, only those with status 101."""
 
@@ -137,7 +133,7 @@ class Transport(httpx.AsyncBaseTransport):
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(seconds):
-                addresses = await _resolve(host, port)
+                addresses = await look_up(host, port)
                 sock = await aiohappyeyeballs.start_connection(addresses, happy_eyeballs_delay=_NEXT_ADDRESS_SECONDS)
                 name = host if context else None
                 _, connection = await loop.create_connection(_Connection, sock=sock, ssl=context, server_hostname=name)
@@ -153,37 +149,6 @@ def _is_cancelled() -> bool:
     """Return whether the current task is being canceled."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
-
-
-async def _resolve(host: str, port: int) -> _Addresses:
-    """Return the addresses of a host.
-
-    A name is looked up in a thread of its own: the end of an event loop waits for the threads of its executor, and a
-    look-up without an answer can last 30 seconds.
-    """
-    with suppress(socket.gaierror):  # not an address
-        return socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_NUMERICHOST)
-    loop = asyncio.get_running_loop()
-    found: asyncio.Future[_Addresses] = loop.create_future()
-
-    def finish(addresses: _Addresses, error: OSError | None) -> None:
-        if error is not None and not found.done():
-            found.set_exception(error)
-        elif not found.done():
-            found.set_result(addresses)
-
-    def look_up() -> None:
-        addresses: _Addresses = []
-        problem = None
-        try:
-            addresses = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        except OSError as error:
-            problem = error
-        with suppress(RuntimeError):  # the loop was closed in the meantime
-            loop.call_soon_threadsafe(finish, addresses, problem)
-
-    threading.Thread(target=look_up, name=f"look up {host}", daemon=True).start()
-    return await found
 
 
 def _origin_of(url: httpx.URL) -> _Origin:
