@@ -5,19 +5,20 @@ from __future__ import annotations
 import ipaddress
 from urllib.parse import urlsplit
 
+from inspector.wire.address_scope import AddressScope, IpAddress, scope_of
 from inspector.wire.resolve import look_up
 
 
 async def private_address(url: str, before: str) -> str:
     """Return the private address to which a redirect from the URL `before` leads, `""` if there is none.
 
-    Private are addresses of this machine, of private networks and link-local addresses, such as that of the metadata
-    service of a cloud. A redirect to the same host, or from this machine to this machine, is not reported.
+    Private are all addresses that are not public, also shared addresses, such as those of some metadata services.
+    A redirect to the same host, or from this machine to this machine, is not reported.
     """
     host, host_before = (urlsplit(place).hostname or "" for place in (url, before))
     if host == host_before:
         return ""
-    inner = [address for address in await _addresses(host) if not _is_public(address)]
+    inner = [address for address in await _addresses(host) if scope_of(address) is not AddressScope.PUBLIC]
     if inner and all(map(_is_this_machine, inner)):
         starts = await _addresses(host_before)
         if starts and all(map(_is_this_machine, starts)):
@@ -39,17 +40,12 @@ async def nearer_address(url: str, agent: str) -> str:
     return str(nearest) if _nearness(nearest) > max(map(_nearness, await _addresses(here)), default=0) else ""
 
 
-def _nearness(address: _Address) -> int:
-    """Return 0 for a public address, 1 for one of a private network, 2 for link-local, 3 for one of this machine."""
-    if _is_this_machine(address):
-        return 3
-    return 2 if address.is_link_local else 0 if _is_public(address) else 1
+def _nearness(address: IpAddress) -> AddressScope:
+    """Return the scope of an address; a client that connects to a wildcard address reaches this machine."""
+    return min(scope_of(address), AddressScope.MACHINE)
 
 
-_Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-
-
-async def _addresses(host: str) -> list[_Address]:
+async def _addresses(host: str) -> list[IpAddress]:
     """Return the addresses of a host, none if its name cannot be resolved: then nothing can be sent there, either."""
     try:
         found = await look_up(host)
@@ -59,9 +55,5 @@ async def _addresses(host: str) -> list[_Address]:
     return [getattr(address, "ipv4_mapped", None) or address for address in addresses]
 
 
-def _is_this_machine(address: _Address) -> bool:
-    return address.is_loopback or address.is_unspecified
-
-
-def _is_public(address: _Address) -> bool:
-    return address.is_global  # not private, and not shared (RFC 6598), as for the metadata service of one cloud
+def _is_this_machine(address: IpAddress) -> bool:
+    return _nearness(address) is AddressScope.MACHINE

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import ssl
 import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
-from enum import IntEnum
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -17,6 +15,7 @@ import httpx
 
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import FaultCode
+from inspector.wire.address_scope import AddressScope, address_scope
 from inspector.wire.client.client_certificate import ClientCertificate
 from inspector.wire.client.faults import explain
 from inspector.wire.client.http import tls_context
@@ -76,31 +75,6 @@ def proxy_of(url: str) -> str:
     proxy = proxies.get("https" if endpoint.tls else "http") or proxies.get("all", "")
     scheme, separator, place = proxy.rpartition("://")
     return f"{scheme}{separator}{place.rpartition('@')[2]}"
-
-
-class AddressScope(IntEnum):
-    """From where an address can be reached: anywhere, its network, its machine, or (wildcard) not at all."""
-
-    PUBLIC = 0
-    NETWORK = 1
-    MACHINE = 2
-    WILDCARD = 3
-
-
-def address_scope(host: str) -> AddressScope:
-    """Return from where a host name or an IP address can be reached."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return AddressScope.MACHINE
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        inside = host.endswith((".local", ".internal", ".svc", ".cluster.local")) or "." not in host
-        return AddressScope.NETWORK if inside else AddressScope.PUBLIC
-    if address.is_unspecified:
-        return AddressScope.WILDCARD
-    if address.is_loopback:
-        return AddressScope.MACHINE
-    return AddressScope.NETWORK if address.is_private else AddressScope.PUBLIC
 
 
 async def resolve(endpoint: Endpoint) -> Layer:
@@ -216,7 +190,9 @@ class Reachable(NamedTuple):
 
 _REACHED_FROM = {
     AddressScope.MACHINE: "this machine only",
+    AddressScope.LINK: "this link only",
     AddressScope.NETWORK: "this network only",
+    AddressScope.SHARED: "the network of this provider or VPN only",
 }
 
 

@@ -9,8 +9,9 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable
 from inspector.text.limited_file import read_limited
+from inspector.wire.address_scope import AddressScope, address_scope
 from inspector.wire.client.credentials import origin
-from inspector.wire.reach import AddressScope, address_scope, endpoint_of
+from inspector.wire.reach import endpoint_of
 
 _PEM = b"-----BEGIN "
 _HINT = "Use a JWK Set, one JWK, or a key or certificate in PEM."

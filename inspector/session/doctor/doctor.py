@@ -39,6 +39,7 @@ from inspector.session.doctor.steps import (
 from inspector.session.exchange import Exchange
 from inspector.session.session import Session
 from inspector.wire import reach
+from inspector.wire.address_scope import AddressScope, address_scope
 from inspector.wire.client.credentials import split_userinfo
 from inspector.wire.discovery import (
     LOGIN_PAGE_HINT,
@@ -53,7 +54,6 @@ from inspector.wire.discovery import (
     split_entry,
 )
 from inspector.wire.port_protocol import port_protocol, port_remedy
-from inspector.wire.reach import AddressScope
 
 DOCTOR = "doctor"
 """The event of the doctor's notes."""
@@ -63,6 +63,8 @@ CARD_CONTENT = "card content"
 
 _ADDRESS_PROBLEMS = {
     AddressScope.NETWORK: "this address is valid only in the network of the agent",
+    AddressScope.SHARED: "this address is valid only in the network of the provider or VPN of the agent",
+    AddressScope.LINK: "this is a link-local address, valid only on the link of the agent",
     AddressScope.MACHINE: "this is a loopback address, valid only on the machine of the agent",
     AddressScope.WILDCARD: "this is a wildcard address: servers listen there, but clients cannot connect to it",
 }
@@ -351,8 +353,8 @@ class Doctor:
         """Connect to an interface; the second value is True if its address is wrong and another can be tried."""
         url, name = interface.option.interface.url, f"{interface.name} address"
         typed = reach.endpoint_of(self._url) if self._url else None
-        near = reach.address_scope(place.host)
-        here = reach.address_scope(typed.host) if typed else AddressScope.MACHINE
+        near = address_scope(place.host)
+        here = address_scope(typed.host) if typed else AddressScope.MACHINE
         if proxy := reach.proxy_of(url):
             return Step(name, None, f"{url}: through the proxy {proxy}"), False
         layer = await reach.connect(place)

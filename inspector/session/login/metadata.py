@@ -12,8 +12,8 @@ from inspector.session.login.exchange import LoginChannel, UntrustedServerError,
 from inspector.session.login.options import LoginOption
 from inspector.session.login.state import Step
 from inspector.text.sanitise import clean
+from inspector.wire.address_scope import AddressScope, address_scope
 from inspector.wire.client.credentials import origin
-from inspector.wire.reach import AddressScope, address_scope
 
 _SHOWN = 200
 _LONGEST_URL = 8000
@@ -88,8 +88,8 @@ def _check_server(channel: LoginChannel, on_card: str, in_metadata: str) -> None
 def checked_url(url: str, what: str) -> str:
     """Return a URL of a login if it is safe to request and to open; raises `FaultError`.
 
-    It has to be http or https, printable and without userinfo. Over the internet, http is not accepted: others could
-    read the secrets.
+    It has to be http or https, printable and without userinfo. Over the internet and the network of a provider, http is
+    not accepted: others could read the secrets.
     """
     try:
         parts = urlsplit(url)
@@ -109,7 +109,7 @@ def checked_url(url: str, what: str) -> str:
         problem = "contains a user name"
     elif len(url) > _LONGEST_URL:
         problem = "is too long"
-    elif parts.scheme == "http" and address_scope(host) is AddressScope.PUBLIC:
+    elif parts.scheme == "http" and address_scope(host) <= AddressScope.SHARED:
         problem = "is http, so that others could read the secrets"
     if problem:
         raise invalid(f"{what[:1].upper()}{what[1:]} {problem}: {shown}.", "Correct it there.")
