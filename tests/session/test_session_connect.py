@@ -290,6 +290,18 @@ async def test_a_redirect_to_this_machine_is_followed_from_this_machine_or_if_it
     assert (await open_session(agent.url, trusted=(trusted,))).connection.url.endswith("/card")
 
 
+async def test_a_redirect_to_a_name_that_only_the_proxy_can_resolve_is_not_followed_unasked(
+    agent: Agent, open_session: OpenSession, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("http_proxy", agent.url)  # the agent has the role of the proxy, which receives whole URLs
+    monkeypatch.setenv("no_proxy", "")
+    agent.routes["/card.json"] = redirecting("http://intern.invalid/metadata")
+    fault = await refused(open_session, "http://agent.invalid/card.json")
+    assert "a name that only the proxy can resolve" in fault.seen
+    assert "--trust http://intern.invalid:80" in fault.hint
+    assert {heard.headers["Host"] for heard in agent.heard} == {"agent.invalid"}
+
+
 async def test_a_redirect_without_location_is_not_a_card(agent: Agent, open_session: OpenSession):
     agent.routes["/card.json"] = giving(b"", status=302)
     assert "302" in (await refused(open_session, f"{agent.url}/card.json")).seen
