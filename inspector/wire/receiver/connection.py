@@ -163,6 +163,7 @@ class Connection(web.RequestHandler):
             why = why_no_tls(error) if self._state.open else "the receiver was stopped during the TLS handshake"
             self._state.report(incoming.tls_failed(here, why))
         else:
+            self._state.handshakes.discard(plain)  # before `_begin`, for which it would be another connection
             self._begin(secured)
         finally:
             self._state.handshakes.discard(plain)

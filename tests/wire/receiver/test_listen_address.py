@@ -6,12 +6,13 @@ import asyncio
 import socket
 import ssl
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import httpx
 import pytest
 import trustme
-from receiving import BODY, QUICK, opened
+from receiving import BODY, PATIENT, QUICK, Answer, opened
 
 from inspector.protocol.errors import FaultError, Whose
 from inspector.wire.receiver.listen_address import ListenAddress, tls_context
@@ -39,6 +40,20 @@ async def test_a_receiver_with_a_certificate_uses_https(authority: trustme.CA, t
         answer = await client.post(running.registration.url, content=BODY, headers=headers)
         assert answer.status_code == 204
         assert (await running.inbox.one()).body == BODY
+
+
+async def test_the_only_allowed_connection_is_not_counted_twice(authority: trustme.CA, tmp_path: Path):
+    trusting = ssl.create_default_context()
+    authority.configure_trust(trusting)
+    tls = tls_context(*written(tmp_path, authority.issue_cert("127.0.0.1")))
+    async with opened(replace(PATIENT, connections=1), tls=tls) as running:
+        reader, writer = await asyncio.open_connection(*running.receiver.address, ssl=trusting)
+        writer.write(running.post())
+        assert (await Answer.read(reader)).status == 204
+        with pytest.raises(OSError):  # refused before the handshake
+            await asyncio.open_connection(*running.receiver.address, ssl=trusting)
+        assert (await running.inbox.until(2))[1].refused == "Too many connections are open."
+        writer.close()
 
 
 async def test_a_sender_that_does_not_trust_the_certificate_is_reported(authority: trustme.CA, tmp_path: Path):
