@@ -20,7 +20,7 @@ from inspector.wire.client.client_certificate import ClientCertificate
 from inspector.wire.client.faults import explain
 from inspector.wire.client.http import tls_context
 from inspector.wire.receiver.listen_address import authority
-from inspector.wire.resolve import look_up
+from inspector.wire.resolve import connect_to, look_up
 
 TIMEOUT = 10.0
 """The time limit for each layer, in seconds."""
@@ -80,10 +80,11 @@ def proxy_of(url: str) -> str:
 async def resolve(endpoint: Endpoint) -> Layer:
     """Look up the addresses of a host."""
 
-    async def look_up() -> str:
-        return ", ".join(dict.fromkeys(await _addresses(endpoint)))
+    async def find() -> str:
+        found = await look_up(endpoint.host, endpoint.port)
+        return ", ".join(dict.fromkeys(str(entry[4][0]) for entry in found))
 
-    return await _layer("name", endpoint, look_up, "The DNS server does not respond; check the network connection.")
+    return await _layer("name", endpoint, find, "The DNS server does not respond; check the network connection.")
 
 
 async def connect(endpoint: Endpoint) -> Layer:
@@ -120,25 +121,12 @@ async def tls_handshake(
     return await _layer("tls", endpoint, open_it, _NO_TLS, certificate)
 
 
-async def _addresses(endpoint: Endpoint) -> list[str]:
-    return [str(entry[4][0]) for entry in await look_up(endpoint.host, endpoint.port)]
-
-
 async def open_connection(
     endpoint: Endpoint, context: ssl.SSLContext | None = None
 ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    """Connect to the first address of a host that accepts connections, or raise the error of the last address.
-
-    asyncio would combine the errors of all addresses into one error without details.
-    """
-    name = endpoint.host if context else None
-    failure: OSError = OSError(f"{endpoint.host} has no address")
-    for address in await _addresses(endpoint):
-        try:
-            return await asyncio.open_connection(address, endpoint.port, ssl=context, server_hostname=name)
-        except OSError as error:
-            failure = error
-    raise failure
+    """Connect to a host in the same way as our HTTP client, which tries its addresses side by side."""
+    sock = await connect_to(endpoint.host, endpoint.port)
+    return await asyncio.open_connection(sock=sock, ssl=context, server_hostname=endpoint.host if context else None)
 
 
 async def _layer(

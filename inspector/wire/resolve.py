@@ -1,13 +1,19 @@
-"""Look up the addresses of a host without blocking the end of the program."""
+"""Look up the addresses of a host without blocking the end of the program, and connect to one of them."""
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import socket
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import TypeAlias
+
+import aiohappyeyeballs
+
+_NEXT_ADDRESS_SECONDS = 0.25
+"""How long one address of a host is tried alone before the next address is tried as well (RFC 8305)."""
 
 Addresses: TypeAlias = Sequence[
     tuple[int, int, int, str, tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]]
@@ -44,3 +50,20 @@ async def look_up(host: str, port: int | None = None) -> Addresses:
 
     threading.Thread(target=in_thread, name=f"look up {host}", daemon=True).start()
     return await found
+
+
+async def connect_to(host: str, port: int) -> socket.socket:
+    """Return a socket that is connected to the first address of a host that accepts the connection.
+
+    Raises `OSError` if every address failed, `ConnectionRefusedError` if one of them refused the connection: the others
+    often fail only because this machine has no IPv6.
+    """
+    try:
+        return await aiohappyeyeballs.start_connection(
+            await look_up(host, port), happy_eyeballs_delay=_NEXT_ADDRESS_SECONDS
+        )
+    except OSError as error:
+        # The error for different reasons has no number, only their texts.
+        if error.errno is None and f"[Errno {errno.ECONNREFUSED}]" in str(error):
+            raise ConnectionRefusedError(errno.ECONNREFUSED, str(error)) from error
+        raise

@@ -1,6 +1,7 @@
 """Fixtures: a running receiver with long or short time limits."""
 
 import pytest
+from closed_port import closed_port  # noqa: F401 - a fixture
 from receiving import QUICK, opened
 
 

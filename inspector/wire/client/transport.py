@@ -16,12 +16,11 @@ from contextlib import aclosing, suppress
 from http.client import NO_CONTENT, NOT_MODIFIED, SWITCHING_PROTOCOLS
 from typing import TypeAlias
 
-import aiohappyeyeballs
 import h11
 import httptools
 import httpx
 
-from inspector.wire.resolve import look_up
+from inspector.wire.resolve import connect_to
 
 _MOST_IDLE = 20
 IDLE_SECONDS = 4.0
@@ -29,8 +28,6 @@ IDLE_SECONDS = 4.0
 
 Many servers close them after 5 s; a request that is sent at that moment would fail.
 """
-_NEXT_ADDRESS_SECONDS = 0.25
-"""How long one address of a host is tried alone before the next address is tried as well (RFC 8305)."""
 _LARGEST_HEAD = 100 * 1024
 """The limit of a response head, and of what is between two chunks of a body, in bytes."""
 _MOST_INFORMATIONAL = 100
@@ -133,8 +130,7 @@ class Transport(httpx.AsyncBaseTransport):
         loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(seconds):
-                addresses = await look_up(host, port)
-                sock = await aiohappyeyeballs.start_connection(addresses, happy_eyeballs_delay=_NEXT_ADDRESS_SECONDS)
+                sock = await connect_to(host, port)
                 name = host if context else None
                 _, connection = await loop.create_connection(_Connection, sock=sock, ssl=context, server_hostname=name)
         except TimeoutError as error:
