@@ -55,7 +55,15 @@ class Kind(StrEnum):
     END = "end"
     """The end of an exchange: `meta` has `how`, `events`, `bytes`, `seconds`; on failure `whose`, `seen`, `hint`."""
     DELIVERY = "delivery"
-    """One request to the webhook receiver, refused or not: head, checks and response in `meta`, body in `raw`."""
+    """One request to the webhook receiver: its body is in `raw`, the other members are in `meta`.
+
+    - Request: `method`, `target`, `headers`, `peer`; `challenge` (an ownership challenge of 0.1), `registration` (its
+      number, 0 for an unknown path), `asked` (the authentication that it requires).
+    - Result: `checks` (name, whether it passed, what was found); `taken` (accepted), `refused` (why not, or `""`).
+    - Response: `status`, `dialled` (the override that decided it, or `""`), `delay` and `seconds` until it.
+    - Attempts with the same bytes: `attempt` (from 1), `first` (the record of the first one), `gap` (seconds since the
+      one before), `again` (the record that was accepted before). `latency`: seconds since the time in the event.
+    """
     NOTE = "note"
     """An action of the user or the session, or a failure outside of an exchange."""
 

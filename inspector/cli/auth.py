@@ -42,7 +42,8 @@ async def log_in(current: RunningCommand) -> None:
         out.warn(f"the page of the login is at {option.servers[0]}, but the token is requested at {option.servers[1]}")
     registration = await _registration(current, option)
     place = await _place(given.store, session.credentials.logins.stored.where)
-    login = session.credentials.logins.start(option, registration, _Guide(out, browser=not given.no_browser))
+    instructions = _LoginInstructions(out, browser=not given.no_browser)
+    login = session.credentials.logins.start(option, registration, instructions)
     try:
         token = await login.run()
     except asyncio.CancelledError:
@@ -184,7 +185,7 @@ async def _registration(current: RunningCommand, option: LoginOption) -> ClientR
     return ClientRegistration(client_id, secret, tuple(given.scopes or ()), port)
 
 
-class _Guide:
+class _LoginInstructions:
     """Prints on stderr what the user has to do, each thing once, and opens the browser."""
 
     def __init__(self, out: Output, *, browser: bool) -> None:

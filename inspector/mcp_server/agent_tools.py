@@ -12,7 +12,7 @@ from pydantic import Field
 
 from inspector.capture.paths import recent_captures
 from inspector.lazy_dataclass import dataclass
-from inspector.mcp_server.agents import Agents, Visit
+from inspector.mcp_server.agents import Agents, SessionUse
 from inspector.mcp_server.capture_tools import CaptureName, read_record
 from inspector.mcp_server.files import readable_file
 from inspector.mcp_server.results import MOST_ROWS, Result, refused, tool, without_blanks
@@ -57,8 +57,8 @@ class AgentTools:
         """
         if message:
             self.agents.require_sending("doctor with a message")
-        async with self.agents.use(agent) as visit:
-            examination = Doctor(visit.session, visit.reference, message)
+        async with self.agents.use(agent) as use:
+            examination = Doctor(use.session, use.reference, message)
             async for _ in examination.examine():
                 pass
             report = examination.report
@@ -69,15 +69,15 @@ class AgentTools:
             proposals = [f"{each.reason}: {each.choice.interface.url}" for each in report.proposals]
             differences = [asdict(row) for row in report.comparisons if row.matches is False]
             members = {"valid": report.passed, "steps": steps, "proposals": proposals, "differences": differences}
-            return visit.result(members)
+            return use.result(members)
 
     @tool
     async def card_lint(self, agent: AgentName = "") -> Result:
         """Check an Agent Card: the violated rules with JSON pointers and remedies."""
-        async with self.agents.use(agent) as visit:
-            found = await lint_reference(visit.session, visit.reference)
+        async with self.agents.use(agent) as use:
+            found = await lint_reference(use.session, use.reference)
             members = {"protocolVersion": found.version or "unknown"}
-            return visit.result(members, found.findings)
+            return use.result(members, found.findings)
 
     @tool
     async def send(
@@ -99,11 +99,11 @@ class AgentTools:
         parts += [DraftPart(kind, value) for kind, value in ((PartKind.TEXT, text), (PartKind.DATA, data)) if value]
         if not parts:
             raise refused("The message has no parts. Pass text, data or files.")
-        async with self.agents.use(agent) as visit:
-            connection = await visit.session.connect(visit.reference)
+        async with self.agents.use(agent) as use:
+            connection = await use.session.connect(use.reference)
             draft = Draft(tuple(parts), task_id=task_id, context_id=context_id)
-            call = visit.session.send(draft, stream=bool(connection.card.capabilities.streaming))
-            return await _answered(visit, call, seconds)
+            call = use.session.send(draft, stream=bool(connection.card.capabilities.streaming))
+            return await _answered(use, call, seconds)
 
     @tool
     async def replay(
@@ -116,11 +116,11 @@ class AgentTools:
         """Send the message of a recorded request again, with a new message id. Needs --allow-send."""
         self.agents.require_sending("replay")
         request = message_to_resend(await asyncio.to_thread(read_record, capture, seq))
-        async with self.agents.use(agent) as visit:
-            await visit.session.connect(visit.reference)
+        async with self.agents.use(agent) as use:
+            await use.session.connect(use.reference)
             task, context = request.message.task_id or "", request.message.context_id or ""
-            call = visit.session.call(Operation.SEND, request, task_id=task, context_id=context, label=f"record {seq}")
-            return await _answered(visit, call, seconds)
+            call = use.session.call(Operation.SEND, request, task_id=task, context_id=context, label=f"record {seq}")
+            return await _answered(use, call, seconds)
 
     @tool
     async def task(
@@ -133,21 +133,21 @@ class AgentTools:
         """Ask an agent for a task, or cancel it; with `seconds`, wait until it ends or needs input."""
         if action == "cancel":
             self.agents.require_sending("task with action cancel")
-        async with self.agents.use(agent) as visit:
-            await visit.session.connect(visit.reference)
-            call = visit.session.cancel(task_id) if action == "cancel" else visit.session.get(task_id)
-            return await _answered(visit, call, seconds)
+        async with self.agents.use(agent) as use:
+            await use.session.connect(use.reference)
+            call = use.session.cancel(task_id) if action == "cancel" else use.session.get(task_id)
+            return await _answered(use, call, seconds)
 
     @tool
     async def push_diagnose(self, task_id: Annotated[str, Field(min_length=1)], agent: AgentName = "") -> Result:
         """Find out why push notifications of a task are missing: the causes, the most likely first, with evidence."""
-        async with self.agents.use(agent) as visit:
-            await visit.session.connect(visit.reference)
+        async with self.agents.use(agent) as use:
+            await use.session.connect(use.reference)
             paths = [recent.path for recent in recent_captures()]
-            found = await examine(visit.session, task_id, paths)
+            found = await examine(use.session, task_id, paths)
             causes = [without_blanks(asdict(cause) | {"likely": cause.likely.name.lower()}) for cause in found.causes]
             members = {"accepted": found.accepted, "causes": causes, "notChecked": found.not_checked}
-            return visit.result(without_blanks(members | {"otherSenders": found.others}))
+            return use.result(without_blanks(members | {"otherSenders": found.others}))
 
     @tool
     async def check(
@@ -165,11 +165,11 @@ class AgentTools:
         planned = plan(read_check_files([readable_file(name) for name in files]), Selection(words))
         if not planned:
             raise refused("No test was selected.")
-        async with self.agents.use(agent) as visit:
-            connection = await visit.session.connect(visit.reference)
-            version, card = visit.session.choice.dialect.version, connection.card
+        async with self.agents.use(agent) as use:
+            connection = await use.session.connect(use.reference)
+            version, card = use.session.choice.dialect.version, connection.card
             run = RunResult(version, card.name, card.version, time.time())
-            runner = Runner(visit.session, choices(visit.session, ()), planned, run)
+            runner = Runner(use.session, choices(use.session, ()), planned, run)
             try:
                 async with asyncio.timeout(seconds), aclosing(runner.results()) as results:
                     async for _ in results:
@@ -185,14 +185,14 @@ class AgentTools:
                 "planned": len(planned),
                 "failures": [_failure(each) for each in failed[:MOST_ROWS]],
             }
-            return visit.result(members)
+            return use.result(members)
 
 
-async def _answered(visit: Visit, call: Call, seconds: float) -> Result:
+async def _answered(use: SessionUse, call: Call, seconds: float) -> Result:
     """Send a call, wait for its task, and summarise the response."""
     warnings = [warning.words for warning in call.warnings]
-    await settle(visit.session, call, seconds)
-    return visit.result(without_blanks({**answer_summary(visit.session, call), "warnings": warnings}))
+    await settle(use.session, call, seconds)
+    return use.result(without_blanks({**answer_summary(use.session, call), "warnings": warnings}))
 
 
 def _failure(failed: TestResult) -> Result:

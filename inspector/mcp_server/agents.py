@@ -34,7 +34,7 @@ _MOST_SESSIONS = 8
 
 
 @dataclass(slots=True)
-class Visit:
+class SessionUse:
     """One use of a session by a tool: `first` is the number of the first record that it may have added."""
 
     session: Session
@@ -95,7 +95,7 @@ class Agents:
             raise refused(f"The server is read-only: {what} needs --allow-send. Ask the user to restart it.")
 
     @asynccontextmanager
-    async def use(self, agent: str) -> AsyncIterator[Visit]:
+    async def use(self, agent: str) -> AsyncIterator[SessionUse]:
         """Yield the session with an agent, for one tool at a time; raises `FaultError` or `ToolError`."""
         options = self.options_of(agent)
         reference = options.reference or ""
@@ -108,11 +108,11 @@ class Agents:
         try:
             async with entry.lock:
                 session = entry.session
-                visit = Visit(session, reference, len(session.journal.capture) + 1)
+                use = SessionUse(session, reference, len(session.journal.capture) + 1)
                 try:
-                    yield visit
+                    yield use
                 except FaultError as error:
-                    raise visit.failure(error) from error
+                    raise use.failure(error) from error
         finally:
             entry.users -= 1
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from inspector.capture.records import Record
     from inspector.protocol.model import Json
-    from inspector.session.check.progress import CheckProgress
+    from inspector.session.check.loaded_checks import LoadedChecks
     from inspector.session.check.result import RunResult
     from inspector.session.check.source import Problem
     from inspector.session.compose.draft import Draft
@@ -136,9 +136,9 @@ async def diagnose(session: Session, task_id: str) -> Diagnosis:
     return await examine(session, task_id)
 
 
-def read_checks(paths: Sequence[Path], variables: Mapping[str, Json]) -> CheckProgress | list[Problem]:
+def read_checks(paths: Sequence[Path], variables: Mapping[str, Json]) -> LoadedChecks | list[Problem]:
     """Read check files, and return their tests or all of their problems; saves 80 ms."""
-    from inspector.session.check.progress import read_checks  # noqa: PLC0415 - see above
+    from inspector.session.check.loaded_checks import read_checks  # noqa: PLC0415 - see above
     from inspector.session.check.source import CheckFileError  # noqa: PLC0415 - see above
 
     try:

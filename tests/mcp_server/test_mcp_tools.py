@@ -346,9 +346,9 @@ async def test_two_first_calls_for_an_agent_share_a_session(environment: dict[st
     agents = Agents(lambda agent: Options(reference=agent))
 
     async def use(number: int) -> Path:
-        async with agents.use(f"http://127.0.0.1:9/{number}") as visit:
-            await visit.session.push.turn_on()  # a receiver needs a moment to stop
-            return visit.session.journal.capture.path
+        async with agents.use(f"http://127.0.0.1:9/{number}") as use:
+            await use.session.push.turn_on()  # a receiver needs a moment to stop
+            return use.session.journal.capture.path
 
     for number in range(8):
         await use(number)
@@ -361,8 +361,8 @@ async def test_a_session_that_another_tool_waits_for_stays_open(environment: dic
     agents = Agents(lambda agent: Options(reference=agent))
 
     async def use(number: int) -> Path:
-        async with agents.use(f"http://127.0.0.1:9/{number}") as visit:
-            return visit.session.journal.capture.path
+        async with agents.use(f"http://127.0.0.1:9/{number}") as use:
+            return use.session.journal.capture.path
 
     async with agents.use("http://127.0.0.1:9/0"):
         waiting = asyncio.create_task(use(0))

@@ -45,5 +45,5 @@ async def loaded(driver: Driver, path: Path) -> ChecksView:
 
 async def finished(driver: Driver, view: ChecksView) -> None:
     """Wait until a run has ended."""
-    await driver.until(lambda: view._progress is not None and view._progress.current and not view.is_running)
+    await driver.until(lambda: view._checks is not None and view._checks.current and not view.is_running)
     await driver.settled()

@@ -127,12 +127,12 @@ class Caller:
         limit: float | None = None,
         *,
         most: int | None = None,
-        named: asyncio.Future[str] | None = None,
+        task_known: asyncio.Future[str] | None = None,
     ) -> Response:
         """Call an abstract operation; raises `StepError` if it cannot be sent.
 
-        `limit` bounds the time of a stream in seconds, `most` its events. `named` gets the id of the task once it is
-        known.
+        `limit` bounds the time of a stream in seconds, `most` its events. `task_known` gets the id of the task as soon
+        as the agent has sent it.
         """
         if name == CARD and not params.get("extended"):
             return await self._card()
@@ -151,7 +151,7 @@ class Caller:
             )
         except FaultError as error:
             raise StepError(error.fault.sentence()) from error
-        response = await receive(call, self.sent, limit, most, named)
+        response = await receive(call, self.sent, limit, most, task_known)
         response.body = self._root(call) if response.error is None else response.error_root()
         return response
 
@@ -274,12 +274,12 @@ async def receive(
     sent: list[int],
     limit: float | None = None,
     most: int | None = None,
-    named: asyncio.Future[str] | None = None,
+    task_known: asyncio.Future[str] | None = None,
 ) -> Response:
     """Send a call and return its response; leave its stream after `limit` seconds, or after `most` events.
 
-    `sent` gets the number of the exchange, `named` the id of the task. Raises TimeoutError if a stream does not end in
-    time although its task runs.
+    `sent` gets the number of the exchange, `task_known` the id of the task. Raises TimeoutError if a stream does not
+    end in time although its task runs.
     """
     response, end = Response(), StreamEnd(call)
     began = time.monotonic()
@@ -290,8 +290,8 @@ async def receive(
             async for together in answers:
                 for answer in together:
                     _note(response, answer, time.monotonic() - began)
-                if named is not None and call.exchange.task_id and not named.done():
-                    named.set_result(call.exchange.task_id)
+                if task_known is not None and call.exchange.task_id and not task_known.done():
+                    task_known.set_result(call.exchange.task_id)
                 if most is not None and len(response.events) >= most:
                     break
                 if call.exchange.context.operation in STREAMING:

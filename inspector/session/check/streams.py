@@ -33,16 +33,16 @@ async def observe_twice(caller: Caller, operation: str, params: Mapping[str, Jso
     Return the first response. Raises `StepFailedError` if the second stream differs, `StepSkipped` if the task ended
     before a second stream could be opened.
     """
-    named: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    first = asyncio.create_task(caller.operation(operation, params, limit, named=named))
+    task_known: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+    first = asyncio.create_task(caller.operation(operation, params, limit, task_known=task_known))
     try:
-        waiting: set[asyncio.Future[Any]] = {first, named}
+        waiting: set[asyncio.Future[Any]] = {first, task_known}
         await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
-        if not named.done():
+        if not task_known.done():
             if (await first).fault is not None:
                 return await first
             raise StepSkipped(_TOO_SHORT)
-        second = await _subscribe_twice(caller, named.result(), limit)
+        second = await _subscribe_twice(caller, task_known.result(), limit)
         _compare(await first, second)
         return await first
     finally:

@@ -15,7 +15,7 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import Cell, Cells
 
 if TYPE_CHECKING:  # PyYAML and the models of check files are loaded when a file is opened
-    from inspector.session.check.progress import CheckProgress
+    from inspector.session.check.loaded_checks import LoadedChecks
 
 CheckItem: TypeAlias = SuiteTests | CheckedTest
 
@@ -73,10 +73,10 @@ class CheckRows:
         self.shown = 0
         """How many tests are shown."""
 
-    def refresh(self, progress: CheckProgress | None) -> None:
+    def refresh(self, checks: LoadedChecks | None) -> None:
         """Update the list of rows."""
         before, self.items, self.shown = self.items, [], 0
-        for suite in progress.suites if progress is not None else ():
+        for suite in checks.suites if checks is not None else ():
             found = [test for test in suite.tests if self._matches(test)]
             if found:
                 self.items += [suite, *found]

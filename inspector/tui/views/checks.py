@@ -34,7 +34,7 @@ from inspector.tui.widgets.check_pane import CheckPane
 from inspector.tui.widgets.word_filter import WordFilter
 
 if TYPE_CHECKING:  # PyYAML and the models of check files are loaded with the first file
-    from inspector.session.check.progress import CheckProgress
+    from inspector.session.check.loaded_checks import LoadedChecks
     from inspector.session.check.source import Problem
 
 _ROOMY = 150
@@ -82,7 +82,7 @@ class ChecksView(View):
         super().__init__(session, glyphs, id=id)
         self.variables: Mapping[str, Json] = {}
         """The values of variables that the user entered, for all files."""
-        self._progress: CheckProgress | None = None
+        self._checks: LoadedChecks | None = None
         self._problems: Sequence[Problem] = ()
         self._paths: Sequence[Path] = ()
         self._recent: Sequence[Path] = ()
@@ -126,12 +126,12 @@ class ChecksView(View):
 
     def refresh_view(self) -> None:
         """Show the current results; the cursor stays on its test."""
-        has_tests = self._progress is not None
+        has_tests = self._checks is not None
         self.set_class(not has_tests, "-message")
         if self._list.show_message(self._problems, self._recent, has_tests=has_tests):
             self._focus_visible()
-        self._list.show(self._progress, self._selected)
-        self._list.show_title(self._progress, self._problems)
+        self._list.show(self._checks, self._selected)
+        self._list.show_title(self._checks, self._problems)
         self._show_detail()
 
     def _focus_visible(self) -> None:
@@ -142,7 +142,7 @@ class ChecksView(View):
 
     def focus_first(self) -> None:
         """Focus the list, or without tests the text."""
-        self._list.focus_content(has_tests=self._progress is not None)
+        self._list.focus_content(has_tests=self._checks is not None)
 
     @property
     def selected(self) -> CheckItem | None:
@@ -191,7 +191,7 @@ class ChecksView(View):
     def action_open(self) -> None:
         """Show the selected request; without tests, choose a check file."""
         request = self._requests()[1]
-        if self._progress is None:
+        if self._checks is None:
             self.action_load()
         elif request:
             self.post_message(self.RecordWanted(request))
@@ -242,22 +242,22 @@ class ChecksView(View):
             read = await asyncio.to_thread(lazy_loading.read_checks, self._paths, self.variables)
         finally:
             self._reads -= 1
-        before = self._progress
+        before = self._checks
         self._problems = read if isinstance(read, list) else ()
-        self._progress = None if isinstance(read, list) else read
-        if self._progress is not None:
+        self._checks = None if isinstance(read, list) else read
+        if self._checks is not None:
             if before is not None:
-                self._progress.keep_results(before)
+                self._checks.keep_results(before)
             self._selected = self._same_item(self._selected)
         self.refresh_view()
         self.refresh_bindings()
-        return self._progress is not None
+        return self._checks is not None
 
     def _same_item(self, before: CheckItem | None) -> CheckItem | None:
         """Return the item of the files that were read with the id of an earlier item."""
         items: list[CheckItem] = []
-        if self._progress is not None:
-            items = [*self._progress.suites, *self._progress.tests]
+        if self._checks is not None:
+            items = [*self._checks.suites, *self._checks.tests]
         return next((item for item in items if before is not None and item.id == before.id), None)
 
     # Runs
@@ -270,13 +270,13 @@ class ChecksView(View):
 
     def action_run_all(self) -> None:
         """Run all tests."""
-        if self._progress is not None:
-            self._start(self._progress.tests)
+        if self._checks is not None:
+            self._start(self._checks.tests)
 
     def action_run_failed(self) -> None:
         """Run the tests that failed."""
-        if self._progress is not None:
-            self._start(self._progress.failed)
+        if self._checks is not None:
+            self._start(self._checks.failed)
 
     def action_stop(self) -> None:
         """Stop the run; the tests that have not ended have no result."""
@@ -284,21 +284,21 @@ class ChecksView(View):
             self._run.cancel()
 
     def _start(self, tests: Sequence[CheckedTest]) -> None:
-        if self._progress is not None and not self.is_running and not self._reads and tests:
-            self._run = self._run_tests(self._progress, {test.id for test in tests})
+        if self._checks is not None and not self.is_running and not self._reads and tests:
+            self._run = self._run_tests(self._checks, {test.id for test in tests})
 
     @work(group="checks", exclusive=True)
-    async def _run_tests(self, progress: CheckProgress, ids: set[str]) -> None:
+    async def _run_tests(self, checks: LoadedChecks, ids: set[str]) -> None:
         """Run tests, after reading the files again if they were changed."""
         try:
-            if await asyncio.to_thread(progress.is_outdated):
-                if not await self._read() or self._progress is None:
+            if await asyncio.to_thread(checks.is_outdated):
+                if not await self._read() or self._checks is None:
                     return
-                progress = self._progress
-            tests = [test for test in progress.tests if test.id in ids]
+                checks = self._checks
+            tests = [test for test in checks.tests if test.id in ids]
             with notify_faults(self):
                 self.call_later(self.refresh_view)
-                await progress.run(self.session, tests)
+                await checks.run(self.session, tests)
                 self._report(tests)
         finally:
             self._run = None
@@ -307,8 +307,8 @@ class ChecksView(View):
     @work(group="save")
     async def action_save_report(self) -> None:
         """Save a report of the results of all tests."""
-        if self._progress is not None:
-            report = self._progress.report(self.session, self._progress.tests)
+        if self._checks is not None:
+            report = self._checks.report(self.session, self._checks.tests)
             await save_report(self.app, report, self.session.journal.redactor.text)
 
     def _show_end(self) -> None:
@@ -354,7 +354,7 @@ class ChecksView(View):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable what is not possible without a file, or during a run."""
-        progress, running = self._progress, self.is_running
+        checks, running = self._checks, self.is_running
         if action == "clear_filter":
             return self._list.is_filtered
         if action == "stop":
@@ -365,14 +365,14 @@ class ChecksView(View):
             return bool(self._problems)
         if action == "request":
             return True if self._requests()[0] else None
-        if action in _NEED_TESTS and progress is None:
+        if action in _NEED_TESTS and checks is None:
             return False
         if action in _RUNS and (running or self._reads):
             return None
-        if action == "run_failed" and progress is not None and not progress.failed:
+        if action == "run_failed" and checks is not None and not checks.failed:
             return None
         if action == "save_report":
-            return True if progress is not None and progress.has_results else None
+            return True if checks is not None and checks.has_results else None
         return super().check_action(action, parameters)
 
     def disabled_reason(self, command: str) -> str:
@@ -383,7 +383,7 @@ class ChecksView(View):
             return f"tests are running, press {key_of('cancel')} to stop them"
         if self._reads and command in _TEST_KEYS:
             return "the check file is being read"
-        if self._progress is not None or command not in _TEST_KEYS:
+        if self._checks is not None or command not in _TEST_KEYS:
             return _REASONS.get(command, "")
         if self._problems:
             return f"correct the check file, then press {key_of('refresh')}"
@@ -393,7 +393,7 @@ class ChecksView(View):
 
     def show_seq(self, seq: int) -> None:
         """Select the test that sent a request."""
-        tests = self._progress.tests if self._progress is not None else ()
+        tests = self._checks.tests if self._checks is not None else ()
         self._selected = next((test for test in tests if seq in test.requests), self._selected)
         self.refresh_view()
 

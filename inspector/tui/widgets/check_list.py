@@ -24,7 +24,7 @@ from inspector.tui.widgets.pane import Chip, Pane
 from inspector.tui.widgets.word_filter import WordFilter
 
 if TYPE_CHECKING:  # PyYAML and the models of check files are loaded with the first file
-    from inspector.session.check.progress import CheckProgress
+    from inspector.session.check.loaded_checks import LoadedChecks
     from inspector.session.check.source import Problem
 
 _TEST = "TEST"
@@ -72,9 +72,9 @@ class CheckListPane(Pane):
 
     # What is listed
 
-    def show(self, progress: CheckProgress | None, selected: CheckItem | None) -> None:
+    def show(self, checks: LoadedChecks | None, selected: CheckItem | None) -> None:
         """Show the results of the tests, with the cursor on an item if it is listed."""
-        self._rows.refresh(progress)
+        self._rows.refresh(checks)
         self._fit_columns()
         empty = "No test failed." if self.only_failed and not self._rows.words else "No test matches the filter."
         self._feed.empty = f"{empty} Press {key_of('back')} to show all tests."
@@ -99,27 +99,27 @@ class CheckListPane(Pane):
         self.call_after_refresh(self._fit_columns)  # the list has its size after it is shown
         return True
 
-    def show_title(self, progress: CheckProgress | None, problems: Sequence[Problem]) -> None:
+    def show_title(self, checks: LoadedChecks | None, problems: Sequence[Problem]) -> None:
         """Show the files, the filter, the state of the run and the counts of results in the border."""
-        if progress is None:
+        if checks is None:
             count = len(problems)
             self.set_title(Chip(counted(count, "problem") if count else "", "$state-bad"))
             return
-        shown, known = self._rows.shown, len(progress.tests)
+        shown, known = self._rows.shown, len(checks.tests)
         tests = counted(known, "test")
-        levels = progress.levels()
+        levels = checks.levels()
         self.set_title(
-            Chip(", ".join(path.name for path in progress.paths)),
+            Chip(", ".join(path.name for path in checks.paths)),
             Chip(tests if shown == known else f"{shown:,} of {tests}", "$text-soft"),
             Chip("failed only" if self.only_failed else "", "$bar"),
             Chip(f"filter {self._rows.words}" if self._rows.words else "", "$bar"),
-            self._state_of_run(progress),
+            self._state_of_run(checks),
             note=[chip for level, counts in levels for chip in count_chips(level.upper(), counts, self._glyphs)],
         )
 
-    def _state_of_run(self, progress: CheckProgress) -> Chip:
-        if progress.seconds is not None:
-            text = f"running: {progress.done:,} of {len(progress.current):,}, {duration(progress.seconds)}"
+    def _state_of_run(self, checks: LoadedChecks) -> Chip:
+        if checks.seconds is not None:
+            text = f"running: {checks.done:,} of {len(checks.current):,}, {duration(checks.seconds)}"
             return Chip(text, COLOURS[Status.RUNNING])
         if self._session.connection is None:
             return Chip("no agent" if self._session.recorded else "no agent connected", "$state-warning")

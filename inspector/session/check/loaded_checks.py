@@ -17,8 +17,8 @@ from inspector.session.check.runner import Runner, choices
 from inspector.session.session import Session
 
 
-class CheckProgress:
-    """The tests of files, in their order; `variables` are those that the user entered."""
+class LoadedChecks:
+    """The tests of loaded files, in their order; `variables` are those that the user entered."""
 
     def __init__(self, paths: Sequence[Path], files: Sequence[CheckFile], variables: Mapping[str, Json]) -> None:
         self.paths = tuple(paths)
@@ -70,7 +70,7 @@ class CheckProgress:
             if tests:
                 yield level, counts_of(tests)
 
-    def keep_results(self, earlier: CheckProgress) -> None:
+    def keep_results(self, earlier: LoadedChecks) -> None:
         """Keep the results of tests that have not changed since the files were read the last time."""
         for test in self.tests:
             before = earlier._by_id.get(test.id)
@@ -112,9 +112,9 @@ class CheckProgress:
         return RunResult(self._version, name, version, self._started, results, self._seconds)
 
 
-def read_checks(paths: Sequence[Path], variables: Mapping[str, Json]) -> CheckProgress:
+def read_checks(paths: Sequence[Path], variables: Mapping[str, Json]) -> LoadedChecks:
     """Read check files; raises `CheckFileError` with all problems."""
-    return CheckProgress(paths, read_check_files(list(paths)), variables)
+    return LoadedChecks(paths, read_check_files(list(paths)), variables)
 
 
 def _modification_times(paths: Sequence[Path] | Mapping[Path, int]) -> dict[Path, int]:
