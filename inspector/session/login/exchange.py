@@ -218,7 +218,7 @@ def refusal(fetch: LoginFetch, what: str) -> FaultError:
     """Return the error for a response that is not the expected one; `what` names what was requested."""
     text = fetch.journal.redactor.text
     error = read_error(fetch.answer)
-    if _is_temporary(fetch, error):
+    if is_temporary(fetch, error):
         reason = f" ({text(error.in_words)[:_QUOTED]})" if error else ""
         seen = f"The authorization server could not answer the request for {what}: status {fetch.status}{reason}."
         hint = f"Try again later, or check the log of the server at {fetch.journal.redactor.url(fetch.url)}."
@@ -241,7 +241,7 @@ def refusal(fetch: LoginFetch, what: str) -> FaultError:
     return invalid(seen, f"Check that {fetch.journal.redactor.url(fetch.url)} is the right URL.")
 
 
-def _is_temporary(fetch: LoginFetch, error: OAuthError | None) -> bool:
+def is_temporary(fetch: LoginFetch, error: OAuthError | None) -> bool:
     """Return whether the server may answer the same request later: it is busy, it failed, or a gateway answered.
 
     An error that the hints name is about the request, whatever its status is.

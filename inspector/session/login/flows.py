@@ -23,7 +23,7 @@ from inspector.protocol.oauth import (
     read_error,
     read_token,
 )
-from inspector.session.login.exchange import LoginChannel, LoginFetch, invalid, mask_secret, refusal
+from inspector.session.login.exchange import LoginChannel, LoginFetch, invalid, is_temporary, mask_secret, refusal
 from inspector.session.login.metadata import Endpoints, checked_url
 from inspector.session.login.progress import Progress
 from inspector.session.login.redirect import RedirectListener
@@ -34,15 +34,6 @@ LOGIN_SECONDS = 600.0
 """How long a login waits for the browser."""
 _SLOW_DOWN_SECONDS = 5.0
 _LONGEST_PAUSE = 60.0
-_BUSY = frozenset(
-    {
-        HTTPStatus.TOO_MANY_REQUESTS,
-        HTTPStatus.BAD_GATEWAY,
-        HTTPStatus.SERVICE_UNAVAILABLE,
-        HTTPStatus.GATEWAY_TIMEOUT,
-    }
-)
-"""The HTTP status of a server or a gateway that may answer later; polling continues more slowly."""
 _LONGEST_CODE = 64
 _LONGEST_TOKEN = 64 * 1024
 """No server accepts headers of this length."""
@@ -190,12 +181,12 @@ async def _poll(flow: Flow, device: DeviceResponse, expires_at: float) -> TokenR
             continue
         error = read_error(fetch.answer)
         match error.code if error else "":
-            case "" if fetch.status in _BUSY:
-                interval = min(2 * interval, _LONGEST_PAUSE)
             case "authorization_pending":
                 pass
             case "slow_down":
                 interval = min(interval + _SLOW_DOWN_SECONDS, _LONGEST_PAUSE)
+            case _ if is_temporary(fetch, error):
+                interval = min(2 * interval, _LONGEST_PAUSE)
             case _:
                 flow.progress.change(open_url="", user_code="", expires_at=None)
                 return _read_token(fetch, "the token")

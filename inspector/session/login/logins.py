@@ -247,6 +247,10 @@ class Logins:
             raise usage_error("The token cannot be refreshed: the server issued no refresh token.", "Log in again.")
         renewed = _renewed(token, response, self._clock())
         if self.token_for(token.key.origin) is not used:  # the user has logged out or in again meanwhile
+            try:
+                await self._revoke(renewed)
+            except FaultError as error:
+                self._note(f"a token that is not used any more was not revoked: {error.fault.sentence()}")
             return renewed
         self.use(renewed)
         try:
@@ -263,7 +267,7 @@ class Logins:
         for entry in self.stored.entries(token.key.origin):
             if entry.key == token.key:
                 stored = self.stored.get(entry)
-                if stored is not None and stored.access_token != token.access_token and not self._is_due(stored):
+                if stored is not None and _is_newer(stored, token) and not self._is_due(stored):
                     return stored
         return None
 
@@ -283,13 +287,18 @@ class Logins:
         if not token.revocation_url:
             return "Logged out here. The server offers no revocation, so the token is valid until it expires."
         try:
+            await self._revoke(token)
+        except FaultError as error:
+            return f"Logged out here, but the token was not revoked: {error.fault.sentence()}"
+        return "Logged out, and the token was revoked."
+
+    async def _revoke(self, token: Token) -> None:
+        """Revoke a token if the server offers it; raises `FaultError`."""
+        if token.revocation_url:
             flow = self._flow(token)
             if token.refresh_token:
                 await flows.revoke(flow, token.refresh_token, "refresh_token")
             await flows.revoke(flow, token.access_token, "access_token")
-        except FaultError as error:
-            return f"Logged out here, but the token was not revoked: {error.fault.sentence()}"
-        return "Logged out, and the token was revoked."
 
     def entries(self) -> list[StoredToken]:
         """Return the stored tokens of all agents; raises `FaultError` if the store cannot be read."""
@@ -347,6 +356,13 @@ def resource_metadata_url(journal: Journal, agent_url: str) -> str:
     _, challenges = last_refusal(journal, agent_url)
     urls = (challenge.get("resource_metadata") for challenge in challenges)
     return next((url for url in urls if url and origin(url) == origin(agent_url)), "")
+
+
+def _is_newer(stored: Token, token: Token) -> bool:
+    """Return whether a stored token was issued later than a token, as far as their times show."""
+    if stored.expires_at is None or token.expires_at is None:
+        return stored.access_token != token.access_token
+    return stored.expires_at > token.expires_at
 
 
 def _renewed(token: Token, response: TokenResponse, now: float) -> Token:

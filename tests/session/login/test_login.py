@@ -196,9 +196,10 @@ async def test_device_code_polls_as_the_server_demands(authority: Authority, ope
 
 async def test_device_code_polls_more_slowly_while_the_server_is_busy(authority: Authority, open_session: OpenSession):
     authority.serve()
-    authority.tokens = [(503, {}), (400, {"error": "authorization_pending"}), (429, {}), (200, granted())]
+    busy = (503, {"error": "Service Unavailable"})
+    authority.tokens = [(503, {}), (400, {"error": "authorization_pending"}), (429, {}), busy, (200, granted())]
     session = await open_session(authority.url)
-    assert await device(authority, session) == [2, 4, 4, 8]
+    assert await device(authority, session) == [2, 4, 4, 8, 16]
 
 
 async def test_the_user_code_and_its_url_are_shown(authority: Authority, open_session: OpenSession):

@@ -298,7 +298,8 @@ async def test_the_end_of_a_session_does_not_wait_long_for_a_renewal(
 
 
 async def test_a_log_out_during_a_renewal_is_final(authority: Authority, open_session: OpenSession):
-    authority.serve()
+    authority.serve(metadata={"revocation_endpoint": f"{authority.url}/revoke"})
+    authority.agent.routes["/revoke"] = giving(b"")
     session = await open_session(authority.url)
     go_on, renewal = await renewing(authority, session)
     [token] = session.credentials.logins.tokens
@@ -306,6 +307,8 @@ async def test_a_log_out_during_a_renewal_is_final(authority: Authority, open_se
     go_on.set()
     await renewal
     assert session.credentials.logins.tokens == ()
+    revoked = [form(heard)["token"] for heard in authority.agent.heard if heard.path == "/revoke"]
+    assert revoked[-1] == "canary-renewed", "nobody uses the new token"
 
 
 async def test_log_out_forgets_the_token_also_if_it_cannot_be_revoked(authority: Authority, open_session: OpenSession):
