@@ -137,6 +137,19 @@ def test_a_mistake_in_a_file_is_reported_with_its_line(cli: RunCli, folder: Path
     assert cli("--help").code == cli("--version").code == 0
 
 
+@pytest.mark.parametrize("name", ["SNIPPET", "OTLP_ENDPOINT", "FORWARD", "STATE"])
+def test_a_foreign_folder_cannot_choose_what_is_sent_where_or_which_files_are_written(
+    cli: RunCli, mock: str, folder: Path, name: str
+):
+    (folder / "secret").write_text("the key")
+    (folder / "a.a2a.toml").write_text('[[part]]\nfile = "secret"\n')
+    (folder / ".env").write_text(f"A2ACLI_{name}=a.a2a.toml\n")
+    ran = cli("send", mock, "--text", "hello", "--preview", "json")
+    assert (ran.code, ran.out) == (2, "")
+    assert f"A2ACLI_{name} cannot have this value in a .env file of a folder" in ran.err
+    assert cli("send", mock, "--text", "hello", "--preview", "json", "--config", str(folder / ".env")).code == 0
+
+
 def test_a_value_of_an_agent_that_no_option_accepts_is_reported_with_its_line(cli: RunCli, folder: Path):
     (folder / "agents.toml").write_text('[agents.a]\nurl = "http://a.example"\n\na2a-version = "9"\n')
     ran = cli("config", "show", "-a", "a")
