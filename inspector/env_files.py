@@ -115,7 +115,7 @@ def read_env_file(path: Path, *, is_found: bool = False) -> EnvFile:
     `is_found`: the user did not choose the file, so that it must not send secrets elsewhere or write files.
     """
     try:
-        text = path.read_bytes().decode("utf-8")
+        text = path.read_bytes().decode("utf-8-sig")  # editors on Windows write a byte order mark
     except (OSError, UnicodeDecodeError) as error:
         raise file_error(path, 0, f"The file cannot be read: {error}", "UTF-8 text") from error
     values: dict[str, str] = {}

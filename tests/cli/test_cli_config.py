@@ -163,6 +163,12 @@ def test_a_mistake_in_a_file_is_json_with_the_option(cli: RunCli, folder: Path):
     assert cli("config", "show", "-o", "json").error["code"] == "A2ACLI_ERR_USAGE"
 
 
+def test_a_byte_order_mark_does_not_hide_the_first_variable(tmp_path: Path):
+    path = tmp_path / "test.env"
+    path.write_bytes(b"\xef\xbb\xbfA2ACLI_A=1\r\nA2ACLI_B=2\r\n")
+    assert dict(read_env_file(path).values) == {"A2ACLI_A": "1", "A2ACLI_B": "2"}
+
+
 def test_the_format_of_dotenv_is_read(tmp_path: Path):
     path = tmp_path / "test.env"
     path.write_text(
