@@ -159,6 +159,8 @@ def _value_of(words: Sequence[str], name: str, files: EnvFiles, letter: str | No
 
 def _prepare_streams() -> None:
     """Open missing streams, and make them accept any character in any locale."""
+    if sys.stdin is None:  # closed by the parent process
+        sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: PTH123, SIM115 - for the whole run
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # closed by the parent process

@@ -271,6 +271,27 @@ def test_closed_streams_cause_no_traceback(mock: str):
     assert "Traceback" not in ran.stderr
 
 
+@pytest.mark.parametrize(
+    ("words", "code", "seen"),
+    [
+        ("send {mock} --text hello --data -", 2, "--data: stdin could not be read"),
+        ("lint -", 1, "Findings: 1 error"),
+        ("chat {mock}", 0, ""),
+        ("", 2, "The app needs a terminal"),
+    ],
+)
+def test_a_closed_stdin_is_an_empty_input(mock: str, words: str, code: int, seen: str):
+    ran = subprocess.run(
+        ["/bin/sh", "-c", f'"{sys.executable}" -m inspector.cli {words.format(mock=mock)} <&-'],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=SECONDS,
+    )
+    assert ran.returncode == code
+    assert seen in ran.stdout + ran.stderr
+
+
 def test_lost_task_while_waiting_is_an_error(cli: RunCli, make_agent: MakeAgent):
     async def answer(call: Call) -> web.StreamResponse:
         if call.rpc["method"] == "SendMessage":
