@@ -223,7 +223,14 @@ class Engine:
         self.publish(record, status_update(record, State.COMPLETED, await behaviour.reply(message)))
 
     def _start(self, record: TaskRecord, message: Message) -> None:
-        behaviour = self._behaviours.working(record.skill)
+        try:
+            behaviour = self._behaviours.working(record.skill)
+        except KeyError:  # its scenario was removed, or the agent was started again without it
+            self.publish(
+                record,
+                status_update(record, State.FAILED, f"The agent does not have the skill {record.skill} any more."),
+            )
+            return
         task = TaskContext(record, message, self, self._pace)
         record.idle.clear()
         run = asyncio.create_task(self._run(record, behaviour, task))

@@ -260,6 +260,16 @@ async def test_a_change_shows_in_the_next_message(written_agent: tuple[Path, Pee
     assert text_of((await peer.send("mine a b")).parts) == "mine a b"
 
 
+async def test_a_task_whose_scenario_was_removed_fails_with_the_reason(written_agent: tuple[Path, Peer]):
+    path, peer = written_agent
+    rewrite(path, HEAD + 'steps = [{ input-required = "Which?" }, { completed = "Thanks." }]')
+    task = await peer.send("mine")
+    path.unlink()
+    failed = await peer.send("blue", task_id=task.id)
+    assert state_of(failed) == "failed"
+    assert text_of(failed.status.message.parts) == "The agent does not have the skill mine any more."
+
+
 async def test_an_invalid_change_is_logged_once_and_ignored(
     written_agent: tuple[Path, Peer], caplog: pytest.LogCaptureFixture
 ):
