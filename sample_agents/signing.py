@@ -17,6 +17,8 @@ from .task_store import new_id
 ALGORITHMS = ("es256", "rs256")
 ISSUER = "a2a-mock"
 _LIFETIME = 300
+_MOST_SIGNED = 64
+"""The most cards whose signatures are kept."""
 
 
 class Signer:
@@ -28,6 +30,7 @@ class Signer:
         self._key: ECKey | RSAKey = (
             ECKey.generate_key("P-256", named) if algorithm == "es256" else RSAKey.generate_key(2048, named)
         )
+        self._signatures: dict[tuple[bytes, str], Json] = {}
 
     @property
     def keys(self) -> bytes:
@@ -37,12 +40,21 @@ class Signer:
     def signed(self, card: Json, jku: str) -> Json:
         """Return the canonical form of a card, without default values, with a signature over it.
 
-        `jku` is the URL of the JWK Set.
+        `jku` is the URL of the JWK Set. The same card gets the same signature, so that its ETag stays the same:
+        two ES256 signatures of the same bytes differ.
         """
         canonical = _without_defaults(card)
+        signed = rfc8785.dumps(canonical), jku
+        if signed not in self._signatures:
+            if len(self._signatures) >= _MOST_SIGNED:  # the client chooses the host in the URLs of the card
+                self._signatures.clear()
+            self._signatures[signed] = self._signature(*signed)
+        return {**canonical, "signatures": [self._signatures[signed]]}
+
+    def _signature(self, payload: bytes, jku: str) -> Json:
         header = {"alg": self._algorithm, "typ": "JOSE", "kid": self._key.kid, "jku": jku}
-        protected, _, signature = jws.serialize_compact(header, rfc8785.dumps(canonical), self._key).split(".")
-        return {**canonical, "signatures": [{"protected": protected, "signature": signature}]}
+        protected, _, signature = jws.serialize_compact(header, payload, self._key).split(".")
+        return {"protected": protected, "signature": signature}
 
     def token(self, audience: str, task_id: str, body: bytes) -> str:
         """Return a JWT for one push, with the audience, the task id as `sub`, and the hash of the body."""

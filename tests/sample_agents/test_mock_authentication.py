@@ -176,6 +176,17 @@ async def test_a_card_signature_is_valid_for_the_published_key(
     assert changed.outcome is SignatureOutcome.WRONG
 
 
+@pytest.mark.parametrize("algorithm", ALGORITHMS)
+async def test_a_signed_card_that_has_not_changed_has_the_same_etag(session: aiohttp.ClientSession, algorithm: str):
+    async with running_agent(signer=Signer(algorithm)) as agent:
+        async with session.get(f"{agent.url}{CARD}") as answer:
+            known = {"If-None-Match": answer.headers["ETag"]}
+        async with session.get(f"{agent.url}{CARD}", headers=known) as answer:
+            assert answer.status == 304
+        async with session.get(f"{agent.url}{CARD}", headers={**known, "Host": "other.example"}) as answer:
+            assert answer.status == 200
+
+
 async def test_a_push_without_configured_credentials_has_a_jwt(session: aiohttp.ClientSession, webhook: Webhook):
     signer = Signer("es256")
     async with running_agent(signer=signer) as agent:
