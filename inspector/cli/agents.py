@@ -25,6 +25,7 @@ from inspector.capture.secret_locations import mask_url
 from inspector.cli.agent_options import options_of_agent
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import OK, usage
+from inspector.cli.option_reader import FLAG
 from inspector.cli.output import Output
 from inspector.cli.styles import Role, Styled, mark
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
@@ -63,8 +64,9 @@ def _members(agent: NamedAgent, *, is_default: bool) -> dict[str, Any]:
 
 
 def add(invocation: Invocation, out: Output) -> int:
-    """Write an agent to the file of the user or of the project."""
+    """Write an agent with the options of the command line to the file of the user or of the project."""
     given = vars(invocation.given)
+    typed = {name: given[name] for name, source in invocation.given.sources.items() if source == FLAG}
     path, is_project = _chosen_path(invocation)
     agents, _ = read_agents(path, is_project=is_project)
     if given["name"] in agents:
@@ -72,10 +74,10 @@ def add(invocation: Invocation, out: Output) -> int:
         raise usage(f"{path} has an agent {given['name']!r} already.", f"Remove it: {command}")
     members: dict[str, Value] = {"url": _stored_reference(given["url"], path.parent, is_project=is_project)}
     for setting in SETTINGS:
-        value = given.get(setting.option)
+        value = typed.get(setting.option)
         if setting.option != "reference" and value:
             members[setting.name] = value
-    headers = dict(given["headers"] or ())
+    headers = dict(typed.get("headers", ()))
     store_agent(path, given["name"], {**members, **({"headers": headers} if headers else {})}, is_project=is_project)
     out.field("Added", f"{given['name']} in {path}")
     return OK

@@ -56,9 +56,10 @@ class OptionReader(argparse.ArgumentParser):
         group: argparse._ActionsContainer | None = None,
         split: Callable[[str], Sequence[str]] | None = None,
         default: Any = None,
+        has_variable: bool = True,
         **more: Any,
     ) -> None:
-        """Add an option with a value, which an environment variable can set, too.
+        """Add an option with a value, which, if it `has_variable`, an environment variable can set, too.
 
         `spelling` is `-n --name METAVAR`, `description` the help text, `read` parses the value. An option with `split`
         can be repeated; `split` splits the environment variable into values.
@@ -73,7 +74,7 @@ class OptionReader(argparse.ArgumentParser):
         )
         self._defaults[action.dest] = default
         for flag in flags:
-            if flag.startswith("--"):
+            if has_variable and flag.startswith("--"):
                 variable = PREFIX + flag.removeprefix("--").upper().replace("-", "_")
                 self._variables[variable] = action
                 if split is not None:

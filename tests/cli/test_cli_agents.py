@@ -46,6 +46,18 @@ def test_an_agent_is_added_used_and_removed(cli: RunCli, protected: str, monkeyp
     assert cli("agents", "list").out.startswith("No agent has a name")
 
 
+@pytest.mark.parametrize("where", [[], ["--project"]])
+def test_only_what_is_written_on_the_command_line_is_added(cli: RunCli, mock: str, folders: Path, where: list[str]):
+    user_path().parent.mkdir(exist_ok=True)
+    settings = '[connection]\ntimeout = "5s"\ntrust = ["https://other.example"]\n[receiver]\nport = 9111\n'
+    user_path().with_name("settings.toml").write_text(settings)
+    (folders / ".env").write_text("A2ACLI_TRANSPORT=GRPC\n")
+    added = ("agents", "add", "one", mock, "--a2a-version", "1.0", *where)
+    assert cli(*added, A2ACLI_BEARER="a-token-that-is-no-reference", A2ACLI_HEADER="X-A: b").code == 0
+    [one] = cli("agents", "list", "-o", "json").json
+    assert one.keys() == {"name", "default", "url", "a2a-version", "file", "line", "project"}
+
+
 def test_a_secret_of_the_command_line_replaces_one_whose_variable_is_not_set(
     cli: RunCli, protected: str, monkeypatch: pytest.MonkeyPatch
 ):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from inspector.cli import values
 from inspector.cli.arguments import Deferred, Handler, Parser
 
@@ -43,7 +45,8 @@ def _add_add(parser: Parser) -> None:
     parser.add_argument("name", type=values.agent_name, metavar="NAME", help="the name: letters, digits, - and _")
     parser.add_argument("url", metavar="URL | PATH", help="the URL of the agent or of its card, or a card file")
     _add_project(parser)
-    add = parser.value
+    # No environment variables: they, and the settings, are for the commands that use an agent.
+    add = partial(parser.value, has_variable=False)
     add("--a2a-version VERSION", "use this protocol version", values.version)
     add("--transport BINDING", "prefer this binding; repeatable", values.binding, split=values.words, dest="transports")
     add("--trust ORIGIN", "also send credentials to this origin; repeatable", split=values.words)
