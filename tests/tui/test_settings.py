@@ -62,6 +62,17 @@ async def test_a_wrong_value_is_refused_and_the_default_can_be_restored(open_app
         await driver.until(lambda: load(home / "settings.toml").values == {})
 
 
+async def test_an_empty_field_restores_the_default_of_a_number(open_app: Open, mock: str, home: Path):
+    async with open_app(mock) as driver:
+        await driver.connected()
+        (home / "settings.toml").write_text("[receiver]\nport = 9000\n", encoding="utf-8")
+        await driver.press("comma", *["down"] * 11, "enter")
+        await driver.until("Port for webhooks")
+        await driver.press(*["backspace"] * 4, "enter")
+        await driver.until(lambda: load(home / "settings.toml").values == {})
+        await driver.until("SETTING")
+
+
 async def test_a_damaged_file_is_reported_and_not_overwritten(open_app: Open, mock: str, home: Path):
     async with open_app(mock) as driver:
         await driver.connected()

@@ -184,6 +184,8 @@ class SettingsScreen(Dialog[None]):
             changed = {**self._stored.keys, entry.command: text}
             problem = problem_of(changed) if text else None
             return f"{problem[1]}. Allowed: {problem[2]}." if problem else ""
+        if not text:  # the default
+            return ""
         try:
             read_value(entry.setting, text)
         except ValueError as error:
