@@ -24,6 +24,7 @@ from inspector.tui.compose.outline import OutlineView
 from inspector.tui.compose.preview import PreviewPane
 from inspector.tui.screens.compose import ComposeScreen
 from inspector.tui.widgets.composer import Aim
+from inspector.tui.widgets.message_area import MOST
 
 NOTED = {"notifications": True}
 
@@ -355,6 +356,24 @@ async def test_the_editor_writes_the_text(open_app: Open, mock: str, tmp_path: P
         await driver.press("ctrl+g")
         await driver.until("cannot run an editor")
         assert driver.composer.text == "kept"
+
+
+async def test_a_text_of_the_editor_can_be_undone_and_be_longer_than_the_area(
+    open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch
+):
+    written = ["from the editor", "x" * (MOST + 1)]
+    monkeypatch.setattr("inspector.tui.widgets.composer.edit", lambda *_: written.pop(0))
+    async with open_app(mock, run=NOTED) as driver:
+        await driver.connected()
+        await driver.write()
+        await driver.type("kept")
+        await driver.press("ctrl+g")
+        assert driver.composer.text == "from the editor"
+        await driver.press("ctrl+z")
+        assert driver.composer.text == "kept"
+        await driver.press("ctrl+g")
+        assert driver.composer.text == "", "a part that is too long is not edited in the area"
+        assert [len(part.value) for part in driver.composer.draft.parts] == [MOST + 1]
 
 
 @pytest.mark.parametrize(

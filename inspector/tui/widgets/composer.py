@@ -321,8 +321,11 @@ class Composer(Pane):
 
     def on_verbatim_area_overflowed(self, event: VerbatimArea.Overflowed) -> None:
         """Turn a text that is too long for the area into another part, which cannot be edited here."""
+        self._take_long(event.text)
+
+    def _take_long(self, text: str) -> None:
         parts = list(self._draft.parts) if self._draft is not None else [text_part("")]
-        parts[self._part] = replace(parts[self._part], value=event.text)
+        parts[self._part] = replace(parts[self._part], value=text)
         self.take(replace(self.draft, parts=tuple(parts)))
         self.post_message(self.Changed())
 
@@ -344,8 +347,12 @@ class Composer(Pane):
     def action_editor(self) -> None:
         """Write the text in the user's editor."""
         text = edit(self.app, self.text)
-        if text is not None and text != self.text:
-            self._area.text = text
+        if text is None or text == self.text:
+            return
+        if len(text) > MOST:
+            self._take_long(text)
+        else:
+            self._area.replace(text, self._area.document.start, self._area.document.end)  # can be undone
 
     def action_toggle_stream(self) -> None:
         """Switch streaming on or off."""
