@@ -36,7 +36,7 @@ from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.text.safe_json import dump
 from inspector.text.units import duration
 from inspector.wire.receiver.delivery import NO_TLS
-from inspector.wire.receiver.listen_address import authority, tunnels
+from inspector.wire.receiver.listen_address import tunnels
 from inspector.wire.receiver.registration import Proof, WebhookAuth
 from inspector.wire.receiver.response_override import SPELLING, ResponseOverride, read_override
 
@@ -145,16 +145,15 @@ async def _first_of(*waits: Coroutine[Any, Any, object]) -> None:
 def _announce(out: Output, push: PushService, webhook: WebhookRegistration, capture: Path) -> None:
     """Print the url and the token to register, and how the receiver is configured."""
     registration, receiver = webhook.registration, push.receiver
-    host, port = receiver.address
+    _, port = receiver.address
     commands = [] if receiver.advertised else tunnels(receiver.base_url)
-    address = authority(host, port)
     if out.json:
         out.document(
             {
                 "listening": {
                     "url": registration.url,
                     "token": registration.token,
-                    "address": address,
+                    "address": receiver.authority,
                     "authentication": registration.auth.words,
                     "responses": receiver.overrides.words,
                     "tunnels": commands,
@@ -165,7 +164,7 @@ def _announce(out: Output, push: PushService, webhook: WebhookRegistration, capt
         return
     out.secret_field("URL", registration.url)
     out.secret_field("Token", registration.token)
-    out.field("Address", address)
+    out.field("Address", receiver.authority)
     out.field("Authentication", registration.auth.words)
     if receiver.overrides:
         out.field("Responses", receiver.overrides.words)

@@ -31,6 +31,13 @@ async def test_a_receiver_host_that_is_a_name_is_reported(open_app: Open, mock: 
         await driver.until("localhost is not an IP address.")
 
 
+async def test_the_status_bar_shows_an_address_of_ipv6_as_in_a_url(open_app: Open, mock: str):
+    async with open_app(mock, (200, 40), receiver_host="::1") as driver:
+        await driver.connected()
+        await driver.press("p")
+        await driver.until("webhook [::1]:")
+
+
 async def test_a_response_override_is_set_shown_in_the_title_and_removed(open_app: Open, mock: str):
     async with open_app(mock, SIZE) as driver:
         hook = await listening(driver)

@@ -17,7 +17,6 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import state_cell
 from inspector.tui.render.text_lines import Paragraph, labelled
 from inspector.wire.reach import reachable
-from inspector.wire.receiver.listen_address import authority
 
 _LABEL = 12
 _SURE = (("certain", "line--bad"), ("likely", "line--warning"), ("possible", "line--quiet"))
@@ -50,13 +49,12 @@ def receiver_text(push: PushService, agent_url: str) -> Content:
 
 def _listening(push: PushService, agent_url: str) -> list[Content]:
     receiver, quiet = push.receiver, "$text-soft"
-    host, port = receiver.address
     delivered = any(webhook.received for webhook in push.registrations)
     reach = reachable(receiver.base_url, agent_url, came=delivered)
     style = {True: "$state-good", False: "$state-bad", None: "$state-warning"}[reach.good]
     public = plain(receiver.advertised) if receiver.advertised else Content.styled("none", quiet)
     address = Content.assemble(
-        (f"{'address':<{_LABEL}}", quiet), plain(authority(host, port)), ("   public URL  ", quiet), public
+        (f"{'address':<{_LABEL}}", quiet), plain(receiver.authority), ("   public URL  ", quiet), public
     )
     lines = [address, Content.assemble((f"{'reachable':<{_LABEL}}", quiet), plain(reach.words).stylize(style))]
     if push.relay.url:

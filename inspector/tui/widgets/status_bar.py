@@ -73,7 +73,7 @@ class Status:
         journal, push, connection = session.journal, session.push, session.connection
         choice = connection.choice if connection else None
         light, doing = _true_state(session, light, doing)
-        address = ":".join(map(str, push.receiver.address)) if push.listening else ""
+        address = push.receiver.authority if push.listening else ""
         token = session.credentials.token
         return cls(
             agent=connection.name if connection else reference,

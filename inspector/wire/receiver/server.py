@@ -26,7 +26,7 @@ from inspector.wire.receiver.connection import (
     next_bytes,
 )
 from inspector.wire.receiver.delivery import BodyOutcome, BodyRead, Delivery, RequestHead
-from inspector.wire.receiver.listen_address import ListenAddress, listening_socket
+from inspector.wire.receiver.listen_address import ListenAddress, authority, listening_socket
 from inspector.wire.receiver.loop_budget import LoopBudget
 from inspector.wire.receiver.registration import Registration, WebhookAuth
 from inspector.wire.receiver.response_override import ACCEPT, Manner, ResponseOverrides, WebhookResponse
@@ -91,6 +91,11 @@ class Receiver:
     def address(self) -> tuple[str, int]:
         """Return the IP address and the port; raises `RuntimeError` before the first start."""
         return self._at.host, self._at.port
+
+    @property
+    def authority(self) -> str:
+        """Return the IP address and the port as in a URL; raises `RuntimeError` before the first start."""
+        return authority(*self.address)
 
     @property
     def base_url(self) -> str:
