@@ -48,7 +48,7 @@ class TaskFile:
             raise StateFileError(f"{path} cannot be used as an SQLite file: {error}") from error
 
     def records(self, content_size: ContentSize) -> Iterator[TaskRecord]:
-        """Yield the stored tasks, the last changed status last; raises `StateFileError`."""
+        """Yield the stored tasks; raises `StateFileError`."""
         for task_id, text in self._file.execute("select id, kept from tasks order by stamp").fetchall():
             try:
                 record = self._record(json.loads(text), content_size)

@@ -339,7 +339,7 @@ class TaskStorage(Protocol):
     """A storage for tasks outside of memory."""
 
     def records(self, content_size: ContentSize) -> Iterator[TaskRecord]:
-        """Yield the stored tasks, ordered by the last change of their status, the oldest first."""
+        """Yield the stored tasks."""
 
     def save(self, record: TaskRecord) -> None:
         """Store the current task."""
@@ -370,7 +370,10 @@ class Store:
     def use_storage(self, storage: TaskStorage | None) -> None:
         """Load the tasks of a storage and save tasks there from now on; None stops saving."""
         self._storage = storage
-        for record in storage.records(self._content_size) if storage is not None else ():
+        records = storage.records(self._content_size) if storage is not None else ()
+        # By time, because the sequence numbers in a file are those of several runs if the agent was killed.
+        for record in sorted(records, key=lambda record: record.status_changed):
+            record.sequence = next(_sequence_numbers)
             self._tasks[record.task_id] = record
 
     def save(self, record: TaskRecord) -> None:

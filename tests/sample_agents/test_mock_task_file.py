@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shutil
 import sqlite3
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -39,6 +40,24 @@ async def test_tasks_are_restored_in_order_after_a_restart(session: aiohttp.Clie
         listed: Any = await peer.call(Operation.LIST, ListTasksRequest())
         assert isinstance(listed, TaskList)
         assert [task.id for task in listed.tasks] == [task.id for task in reversed(tasks)]
+
+
+async def test_tasks_are_restored_in_order_after_the_agent_was_killed(
+    session: aiohttp.ClientSession, tmp_path: Path
+) -> None:
+    path, killed = tmp_path / "tasks", tmp_path / "killed"
+    async with running(path, session) as peer:
+        oldest = await peer.send("fail")
+    with contextlib.closing(sqlite3.connect(path)) as other, other:
+        other.execute("update tasks set stamp = stamp + 1000000")  # a run with many tasks
+    killed.mkdir()
+    async with running(path, session) as peer:
+        newest = await peer.send("fail")
+        for file in tmp_path.glob("tasks*"):
+            shutil.copy(file, killed)
+    async with running(killed / "tasks", session) as peer:
+        listed: Any = await peer.call(Operation.LIST, ListTasksRequest())
+    assert [task.id for task in listed.tasks] == [newest.id, oldest.id]
 
 
 async def test_an_interrupted_task_continues_after_a_restart_and_is_pushed(
