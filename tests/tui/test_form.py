@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from driving import Open
 
-from inspector.tui.screens.form import Choice, Field, FormScreen
+from inspector.tui.screens.form import Choice, Field, FormScreen, PickScreen
 
 
 async def test_the_arrow_keys_go_to_the_fields_and_the_choices_of_a_form(open_app: Open, mock: str):
@@ -42,3 +42,16 @@ async def test_the_error_of_a_long_form_is_visible(open_app: Open, mock: str):
         await driver.until("field 39")
         assert "Field 3 is required." in driver.screen
         assert "esc close" in driver.screen
+
+
+async def test_a_value_that_is_selected_and_typed_is_returned_once(open_app: Open, mock: str):
+    returned: list[tuple[str, ...] | None] = []
+    async with open_app(mock) as driver:
+        await driver.connected()
+        driver.app.push_screen(PickScreen("Extensions", ["urn:a", "urn:b"], ["urn:a"]), returned.append)
+        await driver.until("Extensions")
+        await driver.press("tab")
+        await driver.type("urn:a, urn:c, urn:c")
+        await driver.press("enter")
+        await driver.until(lambda: returned)
+    assert returned == [("urn:a", "urn:c")]

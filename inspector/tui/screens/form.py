@@ -246,4 +246,5 @@ class PickScreen(Dialog[tuple[str, ...]]):
     def action_done(self) -> None:
         """Return the selected and the typed values."""
         typed = [value.strip() for value in self.query_one(Input).value.split(",")]
-        self.dismiss((*(value for value in self._offered if value in self._selected), *filter(None, typed)))
+        selected = (value for value in self._offered if value in self._selected)
+        self.dismiss(tuple(dict.fromkeys((*selected, *filter(None, typed)))))  # a value can be selected and typed
