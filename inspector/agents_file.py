@@ -160,7 +160,7 @@ def read_agents(path: Path, *, is_project: bool) -> tuple[dict[str, NamedAgent],
 def _reader(path: Path, *, is_project: bool) -> _Reader | None:
     """Return the reader of a file, None if the file does not exist; raises `FaultError` if it cannot be read."""
     try:
-        text = read_limited(path, LARGEST_FILE).decode("utf-8")
+        text = read_limited(path, LARGEST_FILE).decode("utf-8-sig")  # editors on Windows write a byte order mark
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:

@@ -160,7 +160,7 @@ def load(path: Path | None = None) -> Stored:
     """Read the file; raises `FaultError` with the line of the first mistake."""
     path = settings_path() if path is None else path
     try:
-        text = read_limited(path, LARGEST_FILE).decode("utf-8")
+        text = read_limited(path, LARGEST_FILE).decode("utf-8-sig")  # editors on Windows write a byte order mark
     except FileNotFoundError:
         return Stored(path)
     except (OSError, UnicodeDecodeError) as error:

@@ -72,6 +72,8 @@ def check_push_config(config: PushConfig) -> None:
     if not good or not config.url.isprintable() or " " in config.url:
         raise bad_params("The url of the push configuration must be an http or https URL.")
     authentication = config.authentication
+    if authentication and authentication.credentials and not authentication.scheme:
+        raise bad_params("The credentials of the push configuration have no scheme, so that they cannot be sent.")
     secrets = [config.token] + ([authentication.scheme, authentication.credentials] if authentication else [])
     if not all(secret.isascii() and secret.isprintable() for secret in secrets if secret):
         raise bad_params(

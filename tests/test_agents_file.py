@@ -86,6 +86,11 @@ headers = { X-Team = "search", X-Token = "env:A2A_TOKEN" }
     assert "secret" not in repr(agents)
 
 
+def test_a_byte_order_mark_is_skipped(folders: Path):
+    agents, _ = read_agents(written(folders / "agents.toml", '\ufeff[agents.a]\nurl = "http://x"\n'), is_project=True)
+    assert agents["a"].url == "http://x"
+
+
 def test_a_card_file_is_relative_to_the_file_of_the_agents(folders: Path):
     written(folders / "card.json", "{}")
     agents, _ = read_agents(written(folders / "agents.toml", '[agents.a]\nurl = "card.json"\n'), is_project=True)

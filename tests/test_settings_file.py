@@ -31,6 +31,10 @@ def test_values_are_read_by_the_option_that_they_set(tmp_path: Path):
     assert stored.keys == {"cancel": "ctrl+x"}
 
 
+def test_a_byte_order_mark_is_skipped(tmp_path: Path):
+    assert load(written(tmp_path, "\ufeff[receiver]\nport = 9000\n")).values == {"receiver_port": 9000}
+
+
 @pytest.mark.parametrize(
     ("text", "line", "allowed"),
     [

@@ -20,6 +20,8 @@ def export(invocation: Invocation, out: Output) -> int:
     given = invocation.given
     if given.otlp_endpoint and (given.out or given.format not in (None, OTLP)):
         raise usage("--otlp-endpoint sends spans; it has no other format and no file.", "Leave out --format and --out.")
+    if given.otlp_headers and not given.otlp_endpoint:
+        raise usage("--otlp-header is sent to an endpoint, and none is given.", "Add --otlp-endpoint URL.")
     form = _format(given.format, given.out.suffix.lower() if given.out else "")
     query = read_filter(given.filter)
     with opened_capture(given.file, out) as capture:

@@ -139,7 +139,7 @@ def _printer(current: RunningCommand) -> Callable[[Sequence[Task]], None]:
     With `-o json`, and with options about more members, all members are printed.
     """
     given, presenter = current.invocation.given, Presenter.of(current)
-    more = current.invocation.verbose or given.history or given.include_artifacts
+    more = current.invocation.verbose or given.history is not None or given.include_artifacts
     width = current.out.width
     if width is not None and not (current.out.json or more):
         return TaskTable(current.out, width).show

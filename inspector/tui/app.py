@@ -399,7 +399,7 @@ class InspectorApp(App[int | Fault]):
                 continue
             offered |= {binding.action, binding.tooltip}
             shown = "" if binding.key.startswith(UNBOUND) else f" (key {self.get_key_display(binding)})"
-            key = f"{binding.description.capitalize()}{shown}"
+            key = f"{binding.description[:1].upper()}{binding.description[1:]}{shown}"
             action = binding.action
             yield SystemCommand(
                 binding.tooltip, key, lambda action=action, node=node: self.call_later(self.run_action, action, node)

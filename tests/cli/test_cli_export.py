@@ -244,6 +244,12 @@ def test_an_invalid_endpoint_is_a_usage_error(cli: RunCli, path: Path, url: str)
     assert (ran.code, ran.out) == (2, "")
 
 
+def test_headers_need_an_endpoint(cli: RunCli, path: Path):
+    ran = cli("export", str(path), "--format", "otlp-json", "--otlp-header", "x-api-key: 12345678")
+    assert (ran.code, ran.out) == (2, "")
+    assert "Add --otlp-endpoint URL." in ran.err
+
+
 def test_an_endpoint_has_no_other_format(cli: RunCli, path: Path, tmp_path: Path):
     for words in (("-f", "har"), ("--out", str(tmp_path / "x.json"))):
         assert cli("export", str(path), "--otlp-endpoint", "http://127.0.0.1:9", *words).code == 2

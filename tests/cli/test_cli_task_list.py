@@ -34,7 +34,9 @@ def test_tasks_are_a_table_and_counted(cli: RunCli, mock: str):
     assert count == "Tasks: 1 of 1"
 
 
-@pytest.mark.parametrize("words", [["--verbose"], ["--history", "1"], ["--include-artifacts"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["--verbose"], ["--history", "1"], ["--history", "0"], ["--include-artifacts"]], ids=" ".join
+)
 def test_options_about_members_print_tasks_as_fields(cli: RunCli, mock: str, words: list[str]):
     context = cli("send", "-a", mock, "--text", "fail", "-o", "json").json["task"]["contextId"]
     ran = cli("task", "list", mock, "--context-id", context, *words, width=200)

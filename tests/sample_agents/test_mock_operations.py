@@ -137,6 +137,12 @@ async def test_push_configurations_are_created_fetched_listed_and_deleted(peer: 
     assert code(await peer.call(Operation.GET_PUSH, PushConfigRequest(task_id=asked.id, id="two"))) == -32001
 
 
+async def test_credentials_without_a_scheme_are_refused(peer: Peer) -> None:
+    asked = await peer.send("ask")
+    config = {"taskId": asked.id, "url": HOOK, "authentication": {"scheme": "", "credentials": "c"}}
+    assert code(await peer.call(Operation.SET_PUSH, PushConfig.model_validate(config))) == -32602
+
+
 async def test_a_push_configuration_under_the_same_id_replaces_the_first(peer: Peer) -> None:
     asked = await peer.send("ask")
     for url in (HOOK, HOOK + "2"):

@@ -84,6 +84,10 @@ async def test_a_message_is_sent_unchanged_with_the_selected_mode(open_app: Open
         assert driver.sent() == []
         await driver.press("backspace")
         await driver.type("echo a")
+        await driver.press("shift+left", "ctrl+j")
+        assert driver.composer.text == "echo \n", "it replaces the selection, as a letter does"
+        await driver.press("backspace")
+        await driver.type("a")
         await driver.press("ctrl+j")
         await driver.type("b [/]")
         await driver.press("ctrl+s")

@@ -50,7 +50,7 @@ class MessageArea(VerbatimArea):
             if event.key == "enter":
                 self.post_message(self.Submitted())
             else:
-                self.insert("\n")
+                self.replace("\n", *self.selection, maintain_selection_offset=False)
 
     async def _on_paste(self, event: events.Paste) -> None:
         path = dragged_file(event.text)
