@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
 from driving import Driver, Open
 from textual.widgets import Input
 
+from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind
+from inspector.capture.store import Capture
 from inspector.tui.views.chat import ChatView
 from inspector.tui.widgets.detail_pane import DetailPane
 from inspector.tui.widgets.feed import Feed
@@ -71,6 +77,21 @@ async def test_the_records_of_no_exchange_have_no_title_of_an_exchange(open_app:
         await driver.until(lambda: detail.record is not None and detail.record.kind is Kind.NOTE)
         await driver.until(lambda: "Records ─ #" not in driver.screen)
         assert "╭─ Records ─" in driver.screen
+
+
+async def test_a_search_that_fails_is_not_an_invalid_filter(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):
+    def fail(*_: object, **__: object) -> Iterator[Any]:
+        raise CaptureError("The capture cannot be read: the disk failed.")
+        yield
+
+    monkeypatch.setattr(Capture, "search", fail)
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.go(5)
+        await driver.press("slash")
+        await driver.type("kind:note")
+        await driver.until("The capture cannot be read: the disk failed.")
+        assert "Invalid filter" not in driver.screen
 
 
 async def test_the_error_of_a_filter_is_shown_completely(open_app: Open, mock: str):

@@ -121,7 +121,7 @@ class FilterLine(Vertical):
         """Show why the filter is invalid or the search failed."""
         self.remove_class("-good")
         self.add_class("-bad")
-        self.query_one("#filter-message", TextBlock).update(plain(f"Invalid filter: {sentence}"))
+        self.query_one("#filter-message", TextBlock).update(plain(sentence))
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Read the filter."""
@@ -141,7 +141,7 @@ class FilterLine(Vertical):
                 self.remove_class("-good", "-bad")
                 self._offer(offered.choices)
             else:
-                self.show_error(read.sentence)
+                self.show_error(f"Invalid filter: {read.sentence}")
             return
         self.remove_class("-bad")
         self.set_class(bool(read.conditions), "-good")
