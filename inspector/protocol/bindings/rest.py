@@ -97,9 +97,14 @@ def operation_at(dialect: Dialect, verb: str, url: str) -> Operation | None:
     fitting = (
         (len(route.path), operation)
         for operation, route in dialect.routes.items()
-        if route.verb == verb and re.search(f"{_pattern(route)}$", path)
+        if verb in _verbs(operation, route) and re.search(f"{_pattern(route)}$", path)
     )
     return max(fitting, default=(0, None))[1]
+
+
+def _verbs(operation: Operation, route: Route) -> frozenset[str]:
+    """Return the HTTP methods of an operation; for SubscribeToTask, the specification and its proto differ."""
+    return frozenset({"GET", "POST"} if operation is Operation.SUBSCRIBE else {route.verb})
 
 
 def decode_params(dialect: Dialect, operation: Operation, url: str, body: Json) -> dict[str, Json]:
@@ -295,8 +300,7 @@ def find(dialect: Dialect, verb: str, path: str) -> Found | frozenset[str]:
         match = re.fullmatch(_TENANT + _pattern(route), path)
         if match is None:
             continue
-        # The specification and its proto define different methods for SubscribeToTask.
-        allowed = frozenset({"GET", "POST"} if operation is Operation.SUBSCRIBE else {route.verb})
+        allowed = _verbs(operation, route)
         if verb in allowed:
             return Found(operation, {name: unquote(text) for name, text in match.groupdict().items() if text})
         verbs |= allowed

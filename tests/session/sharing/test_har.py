@@ -259,6 +259,24 @@ def test_other_traffic_is_left_out_unless_it_is_wanted(tmp_path: Path):
     assert sum(item.kind is Kind.REQUEST for item in all_records(tmp_path / "all.a2a")) == 3
 
 
+@pytest.mark.parametrize("verb", ["GET", "POST"])
+def test_a_subscription_is_recognised_by_either_method(tmp_path: Path, verb: str):
+    update = {"taskId": "t", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}}
+    stream = entry(
+        request={
+            "method": verb,
+            "url": "http://agent.example/a2a/tasks/t:subscribe",
+            "headers": [{"name": "A2A-Version", "value": "1.0"}],
+        }
+    )
+    stream["response"]["headers"][0]["value"] = "text/event-stream"
+    stream["response"]["content"]["text"] = f"data: {json.dumps({'statusUpdate': update})}\n\n"
+    imported(log(stream), tmp_path / "stream.a2a")
+    records = all_records(tmp_path / "stream.a2a")
+    assert [records[0].operation, records[0].task] == ["SubscribeToTask", "t"]
+    assert [finding for record in records for finding in record.findings if finding.rule == "HTTP-001"] == []
+
+
 def test_a_request_without_a_message_is_part_of_a_check_file(tmp_path: Path):
     empty = entry()
     empty["request"]["postData"]["text"] = '{"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": null}'
