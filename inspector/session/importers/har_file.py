@@ -21,6 +21,10 @@ LARGEST_FILE = 512 * 2**20
 """The largest HAR file that is read, in bytes."""
 RECORDS = "_records"
 """The member with the records that a2a-inspect exported."""
+_ERRORS = ("_error", "_failureText")
+"""The members of a response with the reason why there is none: of Chrome, and of Playwright."""
+_WITHOUT_BODY = (204, 205, 304)
+"""The statuses of responses that never have a body."""
 _HINT = "Export the traffic again as HAR 1.2, with content."
 
 
@@ -98,8 +102,8 @@ def read_entry(name: str, value: Json) -> HarEntry:
     reader = _Reader(name, value)
     request, response = reader.member(reader.entry, "request", dict), reader.member(reader.entry, "response", dict)
     timings = reader.optional(reader.entry, "timings", dict) or {}
-    seconds = reader.milliseconds(reader.entry, "time")
-    wait = sum(reader.phase(timings, phase) for phase in ("blocked", "dns", "connect", "send", "wait"))
+    seconds = reader.duration(reader.entry, "time")
+    wait = sum(reader.duration(timings, phase) for phase in ("blocked", "dns", "connect", "send", "wait"))
     headers = reader.headers(response)
     content = reader.optional(response, "content", dict) or {}
     stated = next((text for key, text in headers if key.lower() == "content-type"), "")
@@ -119,7 +123,7 @@ def read_entry(name: str, value: Json) -> HarEntry:
         media_type=(stated or reader.optional(content, "mimeType", str) or "").partition(";")[0].strip().lower(),
         content=reader.content(),
         messages=reader.messages(),
-        error=reader.optional(response, "_error", str) or "",
+        error=next((text for name in _ERRORS if (text := reader.optional(response, name, str))), ""),
     )
 
 
@@ -155,11 +159,14 @@ class _Reader:
             self.fail(f"its {name} is {'negative' if value < 0 else 'too large'}")
         return value / 1000
 
-    def phase(self, timings: Mapping[str, Json], name: str) -> float:
-        """Return the time of a phase in seconds; -1 is a phase that does not apply, to which Chrome may add a time."""
-        value = timings.get(name)
+    def duration(self, owner: Mapping[str, Json], name: str) -> float:
+        """Return the time of a phase or a request in seconds, 0 if it is unknown.
+
+        -1 is a phase that does not apply, to which Chrome may add a time. Playwright writes it for a failed request.
+        """
+        value = owner.get(name)
         unknown = isinstance(value, int | float) and -1 <= value < 0
-        return 0.0 if unknown else self.milliseconds(timings, name)
+        return 0.0 if unknown else self.milliseconds(owner, name)
 
     def started(self, seconds: float) -> float:
         """Return the time of the request; it fails if the exchange, which lasts so long, ends after the year 9999."""
@@ -195,10 +202,14 @@ class _Reader:
         return self._bytes(data, "_encoding") or b""
 
     def content(self) -> bytes | None:
-        content = self.optional(self.member(self.entry, "response", dict), "content", dict) or {}
+        response = self.member(self.entry, "response", dict)
+        content = self.optional(response, "content", dict) or {}
+        if "text" in content:
+            return self._bytes(content, "encoding")
         size = content.get("size")
-        empty = not isinstance(size, int) or size <= 0
-        return self._bytes(content, "encoding") if "text" in content else b"" if empty else None
+        # Playwright writes -1, an unknown size, if its user chose to leave out all bodies.
+        lacks = isinstance(size, int) and size != 0 and not (size < 0 and response.get("status") in _WITHOUT_BODY)
+        return None if lacks else b""
 
     def _bytes(self, owner: Mapping[str, Json], encoding: str) -> bytes | None:
         text = self.optional(owner, "text", str)

@@ -296,6 +296,26 @@ def test_a_request_without_a_response_ends_broken(tmp_path: Path):
     assert "does not contain the body" in ends[1].label
 
 
+def test_the_unknown_times_and_sizes_of_playwright_are_read(tmp_path: Path):
+    unknown = {"send": -1, "wait": -1, "receive": -1}
+    failed = entry(
+        time=-1,
+        response={"status": -1, "_failureText": "net::ERR_ABORTED", "content": {"size": -1, "mimeType": "x-unknown"}},
+        timings=unknown,
+    )
+    omitted, deleted = entry(), entry()
+    for made, status in ((omitted, 200), (deleted, 204)):
+        made["response"] |= {"status": status, "content": {"size": -1, "mimeType": "x-unknown"}}
+    assert imported(log(failed, omitted, deleted), tmp_path / "playwright.a2a").without_body == 1
+    records = all_records(tmp_path / "playwright.a2a")
+    labels = {item.exchange: item.label for item in records if item.kind is Kind.END}
+    first, second, third = sorted(labels)
+    assert "net::ERR_ABORTED" in labels[first]
+    assert "does not contain the body" in labels[second]
+    assert "does not contain the body" not in labels[third]
+    assert [finding for item in records if item.exchange == second for finding in item.findings] == []
+
+
 def with_member(path: str, value: Any) -> dict[str, Any]:
     """Return an entry with another value of a member."""
     made: Any = entry()
