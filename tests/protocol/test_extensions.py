@@ -117,6 +117,20 @@ def test_an_a2ui_surface_is_a_tree_of_its_components(payload: Any):
     ]
 
 
+def test_the_data_of_an_a2ui_surface_is_not_changed():
+    messages = [
+        {"updateDataModel": {"surfaceId": "s", "value": {"user": {"name": "Ada"}}}},
+        {"updateDataModel": {"surfaceId": "s", "path": "/user/age", "value": 36}},
+        {"updateDataModel": {"surfaceId": "s", "path": "/user/name/first", "value": "Ada"}},
+        {"updateComponents": {"surfaceId": "s", "components": [{"id": "root", "text": {"path": "/user/age"}}]}},
+    ]
+    before = json.dumps(messages)
+    use = only(part(messages, mediaType="application/a2ui+json"))
+    assert lines(use)[1] == "  / dict, see the JSON"
+    assert lines(use)[-1] == "  component {/user/age} 36"
+    assert json.dumps(messages) == before
+
+
 def test_a2ui_0_8_is_read_too():
     components = [
         {

@@ -153,9 +153,20 @@ def _data_of(messages: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
         if not steps:
             found[_surface(body)] = body.get("value")
             continue
-        target = found.setdefault(_surface(body), {})
+        target = found[_surface(body)] = _copied(found.get(_surface(body), {}))
         for step in steps[:-1]:
-            target = target.setdefault(step, {}) if isinstance(target, dict) else {}
-        if isinstance(target, dict):
+            if isinstance(target, _Copy):
+                inner = target[step] = _copied(target.get(step, {}))
+                target = inner
+        if isinstance(target, _Copy):
             target[steps[-1]] = body.get("value")
     return found
+
+
+class _Copy(dict[str, Any]):
+    """An object of a data model that is not part of the payload, so that it can be changed."""
+
+
+def _copied(value: Any) -> Any:
+    """Return a copy of an object of the payload, which is copied once; other values are not changed."""
+    return _Copy(value) if isinstance(value, dict) and not isinstance(value, _Copy) else value
