@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterator
 from enum import Enum, auto
 from typing import NamedTuple
@@ -79,8 +80,8 @@ class LenientReader:
             return value
         self.has_problems = True
         with_repeated = _Repeated(pairs)
-        names = [name for name, _ in pairs]
-        with_repeated.repeated = tuple(name for name in value if names.count(name) > 1)
+        counts = Counter(name for name, _ in pairs)
+        with_repeated.repeated = tuple(name for name, count in counts.items() if count > 1)
         return with_repeated
 
     def _constant(self, name: str) -> Json:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import importlib
+import json
 import pkgutil
 import re
 import time
@@ -19,8 +20,10 @@ import pytest
 
 import inspector
 from inspector.capture.redaction import Redactor
+from inspector.findings.lenient_json import LenientReader
 from inspector.protocol import sse
 from inspector.protocol.dialects.double_base64 import looks_double_encoded
+from inspector.protocol.extensions import traceability
 from inspector.protocol.jsonvalue import parse
 from inspector.session.replay.file_content import decode
 from inspector.session.replay.saving import clean_name
@@ -261,6 +264,24 @@ def test_every_reader_is_linear(name: str) -> None:
 @pytest.mark.parametrize("name", READERS)
 def test_every_reader_is_linear_for_long_texts(name: str) -> None:
     assert not slow_shapes_of(READERS[name], LONG, every=False)
+
+
+def repeated_names(count: int) -> str:
+    """Return an object with many members, one of which is repeated."""
+    return f"{{{', '.join(f'{json.dumps(str(number))}: 0' for number in (*range(count), 0))}}}"
+
+
+def lost_steps(count: int) -> object:
+    """Return a trace with many steps whose parents are missing."""
+    return {"trace_id": "t", "steps": [{"step_id": str(number), "parent_step_id": "x"} for number in range(count)]}
+
+
+def test_the_repeated_names_of_an_object_are_found_in_linear_time() -> None:
+    assert not growth(lambda text: LenientReader().read(text), repeated_names, 4_000)
+
+
+def test_the_steps_of_a_trace_are_sorted_in_linear_time() -> None:
+    assert not growth(traceability.describe, lost_steps, 20_000)
 
 
 def slow_shapes_of(read: Callable[[str], object], size: int, *, every: bool = True) -> list[str]:

@@ -28,8 +28,9 @@ def _tree(steps: list[Any], depth: int) -> Iterator[Line]:
     ids = [text(_of(step, "step_id")) for step in steps]
     parents = [text(_of(step, "parent_step_id")) for step in steps]
     children: dict[str, list[int]] = {}
+    known = set(ids)
     for number, parent in enumerate(parents):
-        children.setdefault(parent if parent in ids else "", []).append(number)
+        children.setdefault(parent if parent in known else "", []).append(number)
     shown: set[int] = set()
 
     def below(number: int, level: int) -> Iterator[Line]:
