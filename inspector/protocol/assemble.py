@@ -295,8 +295,11 @@ class AssembledTask:
             self.messages.append(status.message)
 
     def _snapshot(self, task: Task, at: float) -> None:
+        message = task.status.message
         if task.status.state != self.state:
             self._move(task.status, at)
+        elif message is not None and message != self.status.message and message not in self.messages:
+            self.messages.append(message)  # the progress of a task that is polled
         self.status = task.status
         if task.history is not None:
             self.history = list(task.history)

@@ -159,6 +159,18 @@ def test_the_history_is_that_of_the_last_snapshot_that_has_one():
     assert [message.message_id for message in task.history] == ["1"]
 
 
+def test_each_message_of_a_polled_task_is_kept_once():
+    def polled(said: str) -> Task:
+        message = Message(message_id=said, parts=[Part(text=said)]) if said else None
+        return Task(id="t", context_id="c", status=TaskStatus(state=State.WORKING, message=message))
+
+    said = ("", "one", "one", "two", "", "two", "three")
+    task, misfits = told(*map(polled, said))
+    assert [message.message_id for message in task.messages] == ["one", "two", "three"]
+    assert len(task.moves) == 1
+    assert misfits == []
+
+
 def test_only_the_newest_messages_are_kept():
     task, _ = told(*(status(State.WORKING, str(number)) for number in range(MESSAGES + 3)))
     assert len(task.messages) == MESSAGES
