@@ -69,17 +69,26 @@ def output_modes(card: AgentCard) -> list[str]:
 
 
 def _type_of(part: Part) -> str:
-    written = (part.media_type or "").partition(";")[0].strip().lower()
+    written = _without_parameters(part.media_type or "")
     return written or {"text": "text/plain", "data": "application/json"}.get(part.content, "")
 
 
 def _accepts(mode: str, media_type: str) -> bool:
     """Return whether a mode accepts a media type; old cards use `text` and `file` instead of media types."""
-    mode, main_type = mode.partition(";")[0].strip().lower(), media_type.partition("/")[0]
+    mode, main_type = _without_parameters(mode), media_type.partition("/")[0]
     if "/" not in mode:
         return mode in ("*", "file", main_type) or (mode == "data" and "json" in media_type)
     kind, _, subtype = mode.partition("/")
     return mode == media_type or (subtype == "*" and kind in ("*", main_type))
+
+
+def _overlap(mode: str, other: str) -> bool:
+    """Return whether two modes have a media type in common; either may have parameters or a wildcard, or be a word."""
+    return _accepts(mode, _without_parameters(other)) or _accepts(other, _without_parameters(mode))
+
+
+def _without_parameters(media_type: str) -> str:
+    return media_type.partition(";")[0].strip().lower()
 
 
 def _check_task(request: SendRequest, tasks: TaskFold) -> _Pairs:
@@ -119,5 +128,5 @@ def _check_response(request: SendRequest, card: AgentCard, choice: Choice, *, st
         yield "push", "The card declares pushNotifications: false."
     modes = output_modes(card)
     asked = (configuration.accepted_output_modes if configuration else None) or []
-    if modes and asked and not any(_accepts(mode, offered) for mode in asked for offered in modes):
+    if modes and asked and not any(_overlap(mode, offered) for mode in asked for offered in modes):
         yield "modes", f"The card does not list any of these output modes; it lists {', '.join(sorted(modes))}."

@@ -197,6 +197,21 @@ def test_output_modes_of_which_the_agent_gives_none():
     assert notes(text_draft("x", accepted_output_modes=("image/png",)), skills=[skill]) == []
 
 
+@pytest.mark.parametrize(
+    ("wanted", "offered"),
+    [
+        ("text/plain", "text/plain; charset=utf-8"),
+        ("text/plain;charset=utf-8", "Text/Plain"),
+        ("text/plain", "text/*"),
+        ("text/plain", "*/*"),
+        ("text/plain", "text"),
+        ("application/json", "data"),
+    ],
+)
+def test_an_output_mode_of_the_card_may_be_written_otherwise(wanted: str, offered: str):
+    assert notes(text_draft("x", accepted_output_modes=(wanted,)), defaultOutputModes=[offered]) == []
+
+
 def test_what_a_version_has_no_place_for():
     draft = text_draft("x", tenant="acme")
     found = notes(draft, version="0.3")
