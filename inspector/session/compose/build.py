@@ -30,6 +30,13 @@ IN_MEMORY = 8_000_000
 """The largest file in bytes that is read when the request is built; larger files are read while the request is sent."""
 LARGEST_MESSAGE = 64_000_000
 """The largest file in a gRPC message, in bytes: these messages are built in memory."""
+_COMPRESSED = {
+    "gzip": "application/gzip",
+    "bzip2": "application/x-bzip2",
+    "compress": "application/x-compress",
+    "xz": "application/x-xz",
+}
+"""The media types of compressed files, by the names that `mimetypes` has for the compression."""
 _HUGE = re.compile(r"[eE]\+?[0-9]{3}|[0-9]{309}")
 
 
@@ -155,8 +162,11 @@ def _insert(files: tuple[LargeFile, ...], body: bytes) -> tuple[bytes, tuple[Fil
 
 
 def guess_type(name: str) -> str:
-    """Return the media type of a file from its name."""
-    return mimetypes.guess_type(name)[0] or "application/octet-stream"
+    """Return the media type of a file from its name; of a compressed file, that of the compressed bytes."""
+    media_type, compression = mimetypes.guess_type(name)
+    if compression:
+        media_type = _COMPRESSED.get(compression)
+    return media_type or "application/octet-stream"
 
 
 def name_in_url(url: str) -> str:

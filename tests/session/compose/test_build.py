@@ -96,6 +96,20 @@ def test_an_unknown_ending_is_bytes():
 
 
 @pytest.mark.parametrize(
+    ("name", "media_type"),
+    [
+        ("log.txt.gz", "application/gzip"),
+        ("log.tgz", "application/gzip"),
+        ("table.csv.bz2", "application/x-bzip2"),
+        ("a.tar.xz", "application/x-xz"),
+        ("a.txt.br", "application/octet-stream"),
+    ],
+)
+def test_a_compressed_file_has_the_media_type_of_its_bytes(name: str, media_type: str):
+    assert guess_type(name) == media_type
+
+
+@pytest.mark.parametrize(
     ("part", "words"),
     [
         (DraftPart(DATA, ""), "Enter JSON."),
