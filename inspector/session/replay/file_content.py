@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import base64
 import binascii
+import codecs
 import hashlib
 import re
 import struct
 
 from inspector.lazy_dataclass import dataclass
+from inspector.protocol.dialects.double_base64 import looks_double_encoded
 
 _URL_SAFE = str.maketrans("-_", "+/")
 _BREAKS = re.compile(r"[ \t\r\n]+")
 _SHORTEST_BASE64 = 64
 """The smallest content in bytes that is checked for a second base64 encoding."""
+_LONGEST_CHECKED = 6_000
+"""How many bytes are checked for it."""
 
+_SHORT = 4
+"""A text can begin with a signature of at most so many bytes: `BMW`, `ID3`. Files with these also have other bytes."""
 _SIGNATURES: tuple[tuple[int, bytes, str], ...] = (
     (0, b"\x89PNG\r\n\x1a\n", "image/png"),
     (0, b"\xff\xd8\xff", "image/jpeg"),
@@ -119,12 +125,22 @@ def file_facts(content: bytes, declared: str = "", problem: str = "") -> FileFac
 def detect_type(content: bytes) -> str:
     """Return the media type of a content from its first bytes, `""` if it is unknown."""
     for at, signature, media_type in _SIGNATURES:
-        if content[at : at + len(signature)] == signature:
+        found = content[at : at + len(signature)] == signature
+        if found and (len(signature) > _SHORT or not _is_text(content[:_HEAD])):
             return media_type
     head = content[:_HEAD].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if head.startswith(b"<?xml") and b"<svg" in head:
         return "image/svg+xml"
     return next((media_type for start, media_type in _TEXTS if head.startswith(start)), "")
+
+
+def _is_text(head: bytes) -> bool:
+    """Return whether the beginning of a content is text without control characters."""
+    try:
+        text = codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return all(character.isprintable() or character in "\r\n\t" for character in text)
 
 
 def dimensions(content: bytes, media_type: str) -> tuple[int, int]:
@@ -145,10 +161,12 @@ def dimensions(content: bytes, media_type: str) -> tuple[int, int]:
 
 def _encoded_twice(content: bytes) -> str:
     """Return the problem if the content is probably base64 again, `""` otherwise."""
-    head = content[: 4 * _HEAD]
-    if len(content) < _SHORTEST_BASE64 or len(content) % 4 or not re.fullmatch(rb"[A-Za-z0-9+/]+={0,2}", head):
+    if len(content) < _SHORTEST_BASE64 or len(content) % 4:
         return ""
-    inner = detect_type(base64.b64decode(head))
+    # A hash in hexadecimal digits could be base64, too: only a known type or a text inside shows that it is.
+    if not looks_double_encoded(base64.b64encode(content[:_LONGEST_CHECKED]).decode("ascii")):
+        return ""
+    inner = detect_type(base64.b64decode(content[: 4 * _HEAD]))
     return f"the content is encoded in base64 twice{f' ({inner})' if inner else ''}"
 
 

@@ -79,6 +79,10 @@ def test_case_25_a_false_media_type_is_a_problem():
         ("application/vnd.openxmlformats-officedocument.wordprocessingml.document", b"PK\x03\x04"),
         ("", b"GIF89a"),
         ("text/plain", b"just text"),
+        ("text/plain", b"BMW builds cars"),
+        ("text/plain", "ID3 is an algorithm für decision trees".encode()),
+        ("text/plain", hashlib.sha256(b"a").hexdigest().encode()),
+        ("text/plain", b"ACGT" * 1000),
     ],
 )
 def test_a_matching_media_type_is_not_a_problem(declared: str, content: bytes):
@@ -89,6 +93,11 @@ def test_case_25_base64_within_base64_is_a_problem():
     once = base64.b64encode(png(1, 1) * 4)
     facts = file_facts(once, "image/png")
     assert "the content is encoded in base64 twice (image/png)" in facts.problems
+
+
+def test_a_text_within_base64_is_a_problem():
+    facts = file_facts(base64.b64encode(b"just text, " * 1000), "text/plain")
+    assert facts.problems == ("the content is encoded in base64 twice",)
 
 
 @pytest.mark.parametrize("encoded", ["!", "a", "aé==", "AA==AA", "A" * 5, "=" * 4, "AAAA\x00"])
