@@ -28,7 +28,7 @@ from inspector.protocol.model import (
 )
 from inspector.protocol.operations import Operation
 
-_MOST_LISTED = 100
+_LISTED_BY_DEFAULT, _MOST_LISTED = 50, 100
 _WITH_LISTS = (*V1, "0.3", "0.2")
 """The versions with ListTasks; 0.2 and 0.3 have it over HTTP+JSON only, and do not describe the result."""
 
@@ -156,9 +156,13 @@ def _excess(wanted: int | None, task: Task, at: str = "") -> Iterator[Violation]
 )
 def too_many_tasks(facts: ResultFacts) -> Iterator[Violation]:
     if isinstance(facts.request, ListTasksRequest) and isinstance(facts.answer, TaskList):
-        most, count = facts.request.page_size or _MOST_LISTED, len(facts.answer.tasks)
+        asked, count = facts.request.page_size, len(facts.answer.tasks)
+        # The size of a later page may be that of the page with its token.
+        default = _MOST_LISTED if facts.request.page_token else _LISTED_BY_DEFAULT
+        most = min(asked or default, _MOST_LISTED)
         if count > most:
-            yield Violation("/tasks", f"found {count} tasks, at most {most} requested")
+            why = "requested" if asked == most else "allowed" if most == _MOST_LISTED else "by default"
+            yield Violation("/tasks", f"found {count} tasks, at most {most} {why}")
 
 
 @LISTED.rule(

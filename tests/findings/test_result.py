@@ -71,6 +71,14 @@ VIOLATIONS = [
         "/tasks/0/history",
     ),
     ("RESULT-003", Operation.LIST, LIST_REQUEST, TaskList(tasks=[task(id=name) for name in "tuv"]), "/tasks"),
+    ("RESULT-003", Operation.LIST, ListTasksRequest(), TaskList(tasks=[task(id=f"t{n}") for n in range(51)]), "/tasks"),
+    (
+        "RESULT-003",
+        Operation.LIST,
+        ListTasksRequest(page_size=200),
+        TaskList(tasks=[task(id=f"t{n}") for n in range(101)]),
+        "/tasks",
+    ),
     ("RESULT-004", Operation.LIST, LIST_REQUEST, TaskList(tasks=[task(artifacts=[])]), "/tasks/0/artifacts"),
     ("RESULT-005", Operation.LIST, ListTasksRequest(context_id="d"), TaskList(tasks=[task()]), "/tasks/0/contextId"),
     (
@@ -120,6 +128,8 @@ VALID = [
     (Operation.SEND, BLOCKING, Message(message_id="m")),
     (Operation.GET, TaskRequest(id="t"), task("WORKING", history=messages(9))),
     (Operation.LIST, LIST_REQUEST, TaskList(tasks=[task(time=LATE), task(time=EARLY, id="u")])),
+    (Operation.LIST, ListTasksRequest(), TaskList(tasks=[task(id=f"t{n}") for n in range(50)])),
+    (Operation.LIST, ListTasksRequest(page_token="2"), TaskList(tasks=[task(id=f"t{n}") for n in range(100)])),
     (Operation.LIST, ListTasksRequest(include_artifacts=True), TaskList(tasks=[task(artifacts=[])])),
     (
         Operation.LIST,
