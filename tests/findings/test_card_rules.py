@@ -118,6 +118,13 @@ def test_a_deeply_nested_card_with_other_problems_is_checked(levels: int, around
     assert rules_of(lint(raw.encode()).findings) & {"CARD-006", "CARD-009"}
 
 
+def test_a_transport_that_is_null_is_not_set():
+    card = {**VALID_CARDS["0.3"], "preferredTransport": None}
+    assert rules_of(judged(card, "0.3")) == {"CARD-030", "CARD-057"}
+    elsewhere = [{"url": card["url"], "transport": "GRPC"}]
+    assert "CARD-058" in rules_of(judged({**card, "additionalInterfaces": elsewhere}, "0.3"))
+
+
 def test_wrappers_and_flows_that_are_null_are_not_set():
     bearer = {"apiKeySecurityScheme": None, "httpAuthSecurityScheme": {"scheme": "Bearer"}, "mtlsSecurityScheme": None}
     flow = {"tokenUrl": "https://login.example.com/token", "scopes": {"translate": "Translate texts"}}

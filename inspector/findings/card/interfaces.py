@@ -195,7 +195,8 @@ def _listed_at_main_url(card: Facts) -> list[Interface]:
     failing={"preferredTransport": "GRPC"},
 )
 def other_transport(card: Facts) -> Iterator[Violation]:
-    preferred = card.value.get("preferredTransport", "JSONRPC")
+    transport = card.value.get("preferredTransport")
+    preferred = "JSONRPC" if transport is None else transport
     listed = _listed_at_main_url(card)
     named = listed and all("transport" not in entry.lacks for entry in listed)
     if named and isinstance(preferred, str) and all(entry.binding.upper() != preferred.upper() for entry in listed):

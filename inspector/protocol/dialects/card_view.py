@@ -101,9 +101,9 @@ class CardView:
         return (*(self._main() if self.layout.main_url else ()), *self._listed_interfaces())
 
     def _main(self) -> Iterator[Interface]:
-        url, transport = self.value.get("url"), self.value.get("preferredTransport", "JSONRPC")
+        url, transport = self.value.get("url"), self.value.get("preferredTransport")
         if isinstance(url, str):
-            binding = transport if isinstance(transport, str) else ""
+            binding = "JSONRPC" if transport is None else transport if isinstance(transport, str) else ""
             yield Interface((), url, binding, _text(self.value, "protocolVersion"), "", "/preferredTransport")
 
     def _listed_interfaces(self) -> Iterator[Interface]:
