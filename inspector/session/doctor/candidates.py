@@ -14,6 +14,7 @@ from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, Option
 from inspector.session.doctor.steps import Proposal, protocol_name
 from inspector.wire import reach
+from inspector.wire.client.credentials import origin
 
 _WELL_KNOWN = "/.well-known/"
 _VERSION_PATH = "/v1"
@@ -109,6 +110,6 @@ def bypass(option: Option, card_url: str) -> str:
         return ""
     parts, own = urlsplit(base), urlsplit(option.interface.url)
     inside = f"{own.path}/".startswith(f"{parts.path}/")
-    if (own.scheme, own.netloc) == (parts.scheme, parts.netloc) and inside:
+    if origin(option.interface.url) == origin(base) and inside:
         return ""
     return f"not below {base}, where the card is: calls do not pass through a proxy there"

@@ -16,9 +16,12 @@ from inspector.sample_agents.server import MockAgent
 from proxies import Habits, http2_only, proxy
 
 from inspector.findings.rules import RULES
+from inspector.protocol.card import AgentCard, AgentInterface
 from inspector.protocol.errors import FaultCode
+from inspector.protocol.selection import options
 from inspector.session import stream_health
 from inspector.session.doctor import message_check
+from inspector.session.doctor.candidates import bypass
 from inspector.session.doctor.doctor import Doctor
 from inspector.session.doctor.steps import Report, Step, Timeouts
 from inspector.session.session import Session
@@ -121,6 +124,23 @@ async def test_a_card_that_bypasses_the_proxy_is_named(session: Session, upstrea
     assert step.passed
     assert "/agents/one, where the card is: calls do not pass through a proxy there" in step.message
     assert "URLs of the proxy" in step.remedy
+
+
+@pytest.mark.parametrize(
+    ("url", "is_below"),
+    [
+        ("https://agent.example/agents/one/a2a", True),
+        ("https://agent.example:443/agents/one", True),
+        ("HTTPS://Agent.Example/agents/one/", True),
+        ("https://agent.example:8443/agents/one/a2a", False),
+        ("http://agent.example/agents/one/a2a", False),
+        ("https://agent.example/agents/oneself", False),
+    ],
+)
+def test_an_interface_below_the_card_may_be_written_otherwise(url: str, is_below: bool):
+    card = AgentCard(supported_interfaces=[AgentInterface(url=url, protocol_binding="JSONRPC", protocol_version="1.0")])
+    note = bypass(options(card)[0], "https://agent.example/agents/one/.well-known/agent-card.json")
+    assert (note == "") is is_below
 
 
 async def test_an_interface_below_the_path_of_the_proxy_is_proposed(session: Session, upstream: str):
