@@ -35,6 +35,7 @@ _RESERVED = frozenset(
 
 _SUFFIXES = {"text/plain": ".txt", "text/markdown": ".md", "text/x-markdown": ".md", "application/json": ".json"}
 _TYPES = MimeTypes()
+_MEDIA = frozenset({"image", "audio", "video"})
 _TWICE = "the content looks like base64, so it may have been encoded twice; it is saved as received"
 _MOST_NUMBERS = 10_000
 
@@ -54,13 +55,25 @@ class OutputFile:
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """The content of a file; `forced` requires the suffix even if the name has another suffix."""
+    """The content of a file; `forced` requires the suffix even if the name has another suffix.
+
+    `medium` is `image`, `audio` or `video` for such a file, whose suffix is required after the name of an artifact with
+    the suffix of another type.
+    """
 
     filename: str
     suffix: str
     content: bytes
     forced: bool = False
     note: str = ""
+    medium: str = ""
+
+    def needs_suffix(self, name: str) -> bool:
+        """Return whether the suffix has to be added to a name."""
+        if not _split(name)[1]:
+            return True
+        other = self.medium and not self.filename and _medium(_TYPES.guess_type(name)[0]) != self.medium
+        return (self.forced or bool(other)) and not name.lower().endswith(self.suffix)
 
 
 def clean_name(name: str, fallback: str = "artifact") -> str:
@@ -173,6 +186,12 @@ def _suffix(media_type: str | None, otherwise: str) -> str:
     return _SUFFIXES.get(stated) or _TYPES.guess_extension(stated) or otherwise
 
 
+def _medium(media_type: str | None) -> str:
+    """Return whether a media type is that of an image, audio or a video, `""` for another."""
+    main_type = (media_type or "").partition("/")[0].strip().lower()
+    return main_type if main_type in _MEDIA else ""
+
+
 def _pieces(artifact: AssembledArtifact) -> Iterator[_Piece]:
     """Return the files of an artifact; consecutive texts with the same media type and name are one file.
 
@@ -253,7 +272,8 @@ def _piece(part: Part) -> _Piece | None:
                 return _Piece(name, ".base64", (part.raw or "").encode(), forced=True, note=note)
             twice = _TWICE if looks_double_encoded(part.raw or "") else ""
             suffix = _suffix(part.media_type, ".bin")
-            return _Piece(name, suffix, decoded.content, note=_noted(decoded.problem, twice))
+            medium = _medium(part.media_type) if suffix != ".bin" else ""
+            return _Piece(name, suffix, decoded.content, note=_noted(decoded.problem, twice), medium=medium)
         case "url":
             # A line break in the URL could turn the file into a shortcut, which some systems follow when it is opened.
             url = "".join(
@@ -279,7 +299,7 @@ def _named(pieces: list[_Piece], artifact_name: str) -> Iterator[tuple[str, _Pie
     for number, piece in enumerate(pieces, 1):
         alone = len(pieces) == 1
         name = clean_name(piece.filename, "") or (artifact_name if alone else f"{stem}-{number}{suffix}")
-        if not _split(name)[1] or (piece.forced and not name.lower().endswith(piece.suffix)):
+        if piece.needs_suffix(name):
             name += piece.suffix
         yield name, piece
 

@@ -187,6 +187,24 @@ def test_parts_with_equal_names_have_separate_files():
     }
 
 
+def test_an_image_does_not_get_the_suffix_of_a_text():
+    png = {"raw": "AAAA", "mediaType": "image/png"}
+    answer = task_of(
+        {"artifactId": "a", "name": "report.md", "parts": [{"text": "one"}, png, {"raw": "AAAA"}]},
+        {"artifactId": "b", "name": "chart v1.0", "parts": [png]},
+        {"artifactId": "c", "name": "photo.JPEG", "parts": [{"raw": "AAAA", "mediaType": "image/jpeg"}]},
+        {"artifactId": "d", "name": "x", "parts": [{**png, "filename": "own.md"}]},
+    )
+    assert list(files(answer)) == [
+        "report-1.md",
+        "report-2.md.png",
+        "report-3.md",
+        "chart v1.0.png",
+        "photo.JPEG",
+        "own.md",
+    ]
+
+
 def test_a_streamed_text_is_one_file_even_if_its_chunks_have_other_members():
     account = AssembledTask("t")
     for number, text in enumerate(("# Re", "port\n", "", "é\U0001f600")):
