@@ -225,6 +225,10 @@ def filled_in(fields: Sequence[SchemaField], texts: Mapping[tuple[str, ...], str
     return result
 
 
+def _refuse(constant: str) -> Json:
+    raise ValueError(f"{constant} is not JSON")
+
+
 def _value(wanted: SchemaField, text: str) -> Json:
     if wanted.options:
         if text not in wanted.options:
@@ -239,7 +243,7 @@ def _value(wanted: SchemaField, text: str) -> Json:
             raise FieldError(f"{wanted.label} must be true or false.")
         return known[text.lower()]
     try:
-        value = json.loads(text)
+        value = json.loads(text, parse_constant=_refuse)
     except (ValueError, RecursionError) as error:
         raise FieldError(f"{wanted.label} must be {_WORDS[wanted.kind]}: {error}.") from None
     if wanted.kind == "json":

@@ -120,6 +120,16 @@ def test_curl_commands_name_the_secret_headers_that_they_lack(cli: RunCli, mock:
         assert name in ran.out and name in ran.err.partition("secrets left out: ")[2]
 
 
+def test_curl_commands_name_masked_values_in_the_url_and_in_the_body(cli: RunCli, tmp_path: Path):
+    with Capture.create(tmp_path / "secret.a2a") as capture:
+        meta = {"method": "POST", "url": "http://127.0.0.1:9/?key=****", "headers": [], "binding": "JSONRPC"}
+        body = b'{"text":"****"}'
+        capture.append(Kind.REQUEST, 1.0, operation="SendMessage", payloads=[(len(body), body)], meta=meta)
+    ran = cli("export", str(tmp_path / "secret.a2a"), "-f", "curl")
+    assert "# Replace **** in the URL and in the body.\n" in ran.out
+    assert "secrets left out: values in the URL, values in the body" in ran.err
+
+
 def test_a_capture_without_requests_has_no_curl_commands(cli: RunCli, tmp_path: Path):
     with Capture.create(tmp_path / "pushes.a2a") as capture:
         capture.append(Kind.DELIVERY, 1.0, payloads=[(2, b"{}")])

@@ -73,6 +73,13 @@ def test_the_canceled_state_is_written_with_two_ls() -> None:
     assert read.status.state == "TASK_STATE_CANCELED"
 
 
+def test_an_empty_id_does_not_replace_that_in_the_name():
+    inner = {"url": "u", "id": ""}
+    value = {"name": "tasks/t/pushNotificationConfigs/c", "pushNotificationConfig": inner}
+    read = DIALECT.decode_result(Operation.GET_PUSH, value)
+    assert (read.task_id, read.id, read.url) == ("t", "c", "u")
+
+
 @pytest.mark.parametrize(
     ("operation", "request_", "written"),
     [

@@ -213,6 +213,7 @@ def test_a_schema_that_cannot_be_resolved_is_a_field_for_json(odd: dict[str, Any
         ({"fast": "perhaps"}, "fast must be true or false."),
         ({"size": "XL"}, "size must be one of S, M, 3."),
         ({"tags": "[1"}, "tags must be JSON"),
+        ({"tags": "[NaN]"}, "tags must be JSON"),
         ({"tags": "[" * 100_000}, "tags must be JSON"),
     ],
 )

@@ -79,7 +79,8 @@ def _import_config(value: Json) -> Json:
     """Convert `{name, pushNotificationConfig}`; the name contains the ids of the task and the configuration."""
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
         return import_push(value)
-    return _named(value["name"]) | import_push(without(value, "name"))
+    config = import_push(without(value, "name"))
+    return config | {name: part for name, part in _named(value["name"]).items() if not config.get(name)}
 
 
 def _import_set_push(value: Json) -> Json:

@@ -146,7 +146,7 @@ def _masked(redactor: Redactor, draft: Draft, *, whole: bool = False) -> Any:
 
 
 def _draft_of(line: bytes) -> bytes:
-    return line.partition(b', "agent":')[0]
+    return line.rpartition(b', "agent":')[0]  # a service parameter can be called agent, too
 
 
 class SavedDraft:

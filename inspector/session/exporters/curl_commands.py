@@ -14,7 +14,9 @@ from inspector.text.sanitise import clean
 
 
 def write_capture(selection: Selection, warn: Callable[[str], None]) -> Iterator[str]:
-    """Write a command for each chosen request, without headers with masked values, whose names are in a comment.
+    """Write a command for each chosen request, without headers with masked values, which a comment names.
+
+    Masked values in the URL and in the body are written as they were recorded; a comment asks to replace them.
 
     Raises `FaultError` if no request was chosen.
     """
@@ -37,8 +39,10 @@ def write_capture(selection: Selection, warn: Callable[[str], None]) -> Iterator
             continue
         title = " ".join(filter(None, (request.operation, request.label)))
         hidden = [clean(str(name)) for name, value in request.meta["headers"] if MASK in str(value)]
-        all_hidden |= dict.fromkeys(hidden)
+        masked = ["the URL"] * (MASK in request.meta["url"]) + ["the body"] * (MASK.encode() in request.raw)
+        all_hidden |= dict.fromkeys([*hidden, *(f"values in {place}" for place in masked)])
         needed = f"# Add the secret headers: {', '.join(hidden)}\n" if hidden else ""
+        needed += f"# Replace {MASK} in {' and in '.join(masked)}.\n" if masked else ""
         yield f"\n# #{number} {iso_time(request.at)} {clean(title)}\n{needed}{command}\n"
     if all_hidden:
         warn(f"secrets left out: {', '.join(all_hidden)}")

@@ -44,6 +44,13 @@ def hides(raw: bytes) -> None:
     assert b"open" in raw, "other values are kept"
 
 
+def test_messages_with_different_service_parameters_are_both_kept(history: MessageHistory):
+    for number, value in enumerate("ab"):
+        draft = replace(text_draft("one"), svc_params=(("agent", "x"), ("then", value)))
+        assert history.add(draft, AGENT, 1.0 + number) == ""
+    assert texts(history) == ["one", "one"]
+
+
 def test_the_newest_message_is_the_first(history: MessageHistory):
     assert history.load() == ([], "")
     for number, text in enumerate(("one", "two", "three")):
