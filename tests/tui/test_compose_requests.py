@@ -23,7 +23,7 @@ from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_dra
 from inspector.tui.compose.outline import OutlineView
 from inspector.tui.compose.preview import PreviewPane
 from inspector.tui.screens.compose import ComposeScreen
-from inspector.tui.widgets.composer import Aim
+from inspector.tui.widgets.composer import Destination
 from inspector.tui.widgets.message_area import MOST
 
 NOTED = {"notifications": True}
@@ -294,7 +294,7 @@ async def test_the_form_of_the_agent_is_filled_in_and_sent_as_data(open_app: Ope
         await driver.connected()
         await driver.ask("form")
         await driver.until("alt+i form")
-        task = driver.composer.aim.task_id
+        task = driver.composer.destination.task_id
         await driver.press("alt+i")
         await driver.until("Form: the agent's question")
         await driver.type("Ada")
@@ -342,7 +342,7 @@ async def test_one_key_leaves_the_task(open_app: Open, mock: str):
         await driver.ask("form")
         await driver.until("Reply to task")
         await driver.press("ctrl+r")
-        assert driver.composer.aim == Aim()
+        assert driver.composer.destination == Destination()
         assert "Reply to task" not in driver.screen
 
 

@@ -16,7 +16,7 @@ from inspector.capture.records import Kind
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.session import Session
 from inspector.tui.views.tasks import TasksView
-from inspector.tui.widgets.composer import Aim
+from inspector.tui.widgets.composer import Destination
 from inspector.tui.widgets.feed import Feed
 
 
@@ -347,10 +347,10 @@ async def test_the_task_on_which_the_cursor_begins_is_not_opened_in_chat(open_ap
         await driver.until("2 of 2 listed")
         await driver.press("2")
         assert driver.workbench.chat.call_task == ""
-        assert driver.composer.aim == Aim()
+        assert driver.composer.destination == Destination()
         await driver.press("3", "down", "2")
         assert driver.workbench.chat.call_task == "task-000"
-        assert driver.composer.aim.context_id == "ctx-0"
+        assert driver.composer.destination.context_id == "ctx-0"
 
 
 async def test_tasks_are_sorted_by_their_age(open_app: Open):

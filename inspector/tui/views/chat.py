@@ -30,7 +30,7 @@ from inspector.tui.views.chat_panes import ChatPanes
 from inspector.tui.views.chat_selection import ChatSelection
 from inspector.tui.views.chat_travel import TimeTravel
 from inspector.tui.widgets.chat_composer import ChatComposer
-from inspector.tui.widgets.composer import Aim
+from inspector.tui.widgets.composer import Destination
 from inspector.tui.widgets.feed import Feed
 from inspector.tui.widgets.task_lines import StreamLine
 from inspector.tui.widgets.travel_line import TravelLine
@@ -97,7 +97,7 @@ class ChatView(ChatPanes):
 
     def on_mount(self) -> None:
         """Name the keys that work for the destination of the message, whenever it changes."""
-        self.watch(self.composer, "aim", self.show_title, init=False)
+        self.watch(self.composer, "destination", self.show_title, init=False)
 
     def refresh_view(self) -> None:
         """Show new rows, the state of the task and its artifact; address the composer to a task that requires input."""
@@ -114,8 +114,8 @@ class ChatView(ChatPanes):
         self._show_in_list(chosen if self._task_feed.has_focus else self.shown_task)
         self.show_title()
         self.composer.push_on = self.session.push.on
-        if self._selection.has_new_aim(self.composer.aim.task_id):
-            self.aim_at_task()
+        if self._selection.has_new_destination(self.composer.destination.task_id):
+            self.address_task()
 
     def _task_at_cursor(self) -> TrackedTask | None:
         """Return the task under the cursor of the task list."""
@@ -142,7 +142,7 @@ class ChatView(ChatPanes):
         """Show another task, and address the composer to it."""
         if task_id:
             self._selection.show_task(task_id)
-        self.aim_at_task()
+        self.address_task()
         self.refresh_view()
 
     def open_task(self, task_id: str) -> None:
@@ -154,15 +154,15 @@ class ChatView(ChatPanes):
         self._timeline.show_task(task)
         self.follow_task(task_id)
 
-    def aim_at_task(self) -> None:
+    def address_task(self) -> None:
         """Address the composer to the task if it requires input or authentication, else to its context."""
-        aim = self._selection.aim()
-        if aim is not None:
-            self.composer.aim = aim
+        destination = self._selection.destination()
+        if destination is not None:
+            self.composer.destination = destination
 
     def show_title(self) -> None:
         """Show the task, its state and its age."""
-        self._timeline.reply_to = self.composer.aim.task_id if self.composer.has_focus_within else None
+        self._timeline.reply_to = self.composer.destination.task_id if self.composer.has_focus_within else None
         self._timeline.stream.awaited = self._calls.awaited
         self._timeline.show_title(self.shown_task, self._travel.past, self.selected_record())
 
@@ -198,7 +198,7 @@ class ChatView(ChatPanes):
         self.detail.show(record)
         shows_other = not self._travel.travelling and self._selection.select(record)
         if shows_other and (self.composer.is_blank or self._timeline.feed.has_focus or self._task_feed.has_focus):
-            self.aim_at_task()
+            self.address_task()
 
     def selected_record(self) -> Record | None:
         """Return the record of the row under the cursor, even if the message about it was not handled yet."""
@@ -325,9 +325,11 @@ class ChatView(ChatPanes):
     def send_text(self, text: str, *, stream: bool, answer: bool) -> None:
         """Send a text as a new message, or as an `answer` to the task that requires input."""
         if answer:
-            self.aim_at_task()
-        aim = self.composer.aim if answer else Aim()
-        call = self.composer.prepare(text_draft(text, task_id=aim.task_id, context_id=aim.context_id), stream=stream)
+            self.address_task()
+        destination = self.composer.destination if answer else Destination()
+        call = self.composer.prepare(
+            text_draft(text, task_id=destination.task_id, context_id=destination.context_id), stream=stream
+        )
         if call is not None:
             self.drive(call)
 

@@ -11,7 +11,7 @@ from inspector.session.replay.translate import canonical
 from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
 from inspector.tui.render.rows import is_send
-from inspector.tui.widgets.composer import Aim
+from inspector.tui.widgets.composer import Destination
 
 
 class ChatSelection:
@@ -70,28 +70,28 @@ class ChatSelection:
 
     # The destination of the next message
 
-    def aim(self) -> Aim | None:
+    def destination(self) -> Destination | None:
         """Return the destination: the task if it requires input or authentication, else its context; None for none."""
         task = self.task
         if task is None:
-            return Aim("", self.reply.context_id or "") if self.reply is not None else None
+            return Destination("", self.reply.context_id or "") if self.reply is not None else None
         account = task.now
         if account.state not in INTERRUPTED:
-            return Aim("", account.context_id)
+            return Destination("", account.context_id)
         question = _status_text(account) or f"({short(account.state)}, without a message)"
         if account.state == State.AUTH_REQUIRED:
             question = f"authenticate outside a2a-inspect: {question}"
-        return Aim(task.id, account.context_id, question, short(account.state))
+        return Destination(task.id, account.context_id, question, short(account.state))
 
-    def has_new_aim(self, aimed_at: str) -> bool:
+    def has_new_destination(self, addressed: str) -> bool:
         """Return whether the task has started or stopped requiring input since the last call, or asks something else.
 
-        `aimed_at` is the task to which the message is addressed now.
+        `addressed` is the task to which the message is addressed now.
         """
         task = self.task
         seen, self._seen = self._seen, (task.now.state, _status_text(task.now)) if task else ("", "")
         interrupted = self._seen[0] in INTERRUPTED
-        return task is not None and seen != self._seen and (interrupted or aimed_at == task.id)
+        return task is not None and seen != self._seen and (interrupted or addressed == task.id)
 
 
 def _status_text(account: AssembledTask) -> str:

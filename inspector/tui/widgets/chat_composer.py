@@ -25,7 +25,7 @@ from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify, notify_fault
 from inspector.tui.screens.message_history import MessageHistoryScreen
 from inspector.tui.undo import UndoStack
-from inspector.tui.widgets.composer import Aim, Composer
+from inspector.tui.widgets.composer import Composer, Destination
 
 if TYPE_CHECKING:
     from inspector.tui.compose.preview import RawRequest
@@ -120,7 +120,7 @@ class ChatComposer(Composer):
         self._timer = None
         draft = self.draft
         self.note = self._note(draft)
-        self.has_form = bool(forms_of(self._session, self.aim.task_id))
+        self.has_form = bool(forms_of(self._session, self.destination.task_id))
         if self._saved_draft is not None and self._unsent is None:  # an offered message stays saved
             self._save_meanwhile(self._saved_draft, draft)
 
@@ -179,7 +179,7 @@ class ChatComposer(Composer):
 
     def action_form(self) -> None:
         """Fill in a form made from a schema of the agent, and add its data as a part."""
-        found = forms_of(self._session, self.aim.task_id)
+        found = forms_of(self._session, self.destination.task_id)
         open_form(self.app, found, self._unfinished, lambda text: self.add_part(DraftPart(PartKind.DATA, text)))
 
     def action_open(self) -> None:
@@ -205,7 +205,7 @@ class ChatComposer(Composer):
                     self, f"The edited request is kept: {key_of('compose')} shows it. The message is without the edits."
                 )
             self.take(outcome.draft)
-            self.aim = self.aim.at(outcome.draft.task_id, outcome.draft.context_id)
+            self.destination = self.destination.at(outcome.draft.task_id, outcome.draft.context_id)
 
     def on_message_area_earlier_wanted(self) -> None:
         """Show the earlier messages."""
@@ -223,11 +223,11 @@ class ChatComposer(Composer):
         if found is None:
             return
         draft, at_once = found
-        aim, written = self.aim, self.draft
+        destination, written = self.destination, self.draft
         if not draft.task_id and not draft.context_id:
-            draft = replace(draft, task_id=aim.task_id, context_id=aim.context_id)
+            draft = replace(draft, task_id=destination.task_id, context_id=destination.context_id)
         if at_once and self._send_draft(draft, stream=self.stream):
-            self.aim = Aim("", aim.context_id)
+            self.destination = Destination("", destination.context_id)
             return
         if not written.is_blank:
             self.run_worker(self._remember(written), group="history")

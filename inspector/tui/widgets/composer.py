@@ -37,7 +37,7 @@ UPLOAD_PHASE = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Aim:
+class Destination:
     """The destination of the next message: an existing task, or a new task in an existing or new context."""
 
     task_id: str = ""
@@ -47,10 +47,10 @@ class Aim:
     state: str = ""
     """The state in which the task waits, by its short name."""
 
-    def at(self, task_id: str, context_id: str) -> Aim:
+    def at(self, task_id: str, context_id: str) -> Destination:
         """Return the destination for a task and a context; the question is kept if the task stays the same."""
         same = task_id == self.task_id
-        return Aim(task_id, context_id, self.question if same else "", self.state if same else "")
+        return Destination(task_id, context_id, self.question if same else "", self.state if same else "")
 
 
 def _cut_to_fit(pieces: list[Content], room: int, gap: int) -> list[Content]:
@@ -83,7 +83,7 @@ class Composer(Pane):
     class Left(Message):
         """The user wants to go back to the timeline."""
 
-    aim: reactive[Aim] = reactive(Aim())
+    destination: reactive[Destination] = reactive(Destination())
     stream: reactive[bool] = reactive(True)
     push_on: reactive[bool] = reactive(False)
     problem: reactive[str] = reactive("")
@@ -103,7 +103,7 @@ class Composer(Pane):
     def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
         super().__init__("Message", id=id)
         self._question_text = TextBlock(id="question")
-        self._aim_text = TextBlock(id="aim")
+        self._destination_text = TextBlock(id="destination")
         self._others_text = TextBlock(id="others")
         self._area = MessageArea(
             id="text",
@@ -116,7 +116,7 @@ class Composer(Pane):
     def compose(self) -> ComposeResult:
         """Make the question, the destination, the other parts and the text."""
         yield self._question_text
-        yield self._aim_text
+        yield self._destination_text
         yield self._others_text
         yield self._area
 
@@ -140,7 +140,9 @@ class Composer(Pane):
         parts[self._part] = replace(parts[self._part], value=self.text)
         if len(parts) > 1 and not self.text:
             del parts[self._part]
-        return replace(draft, parts=tuple(parts), task_id=self.aim.task_id, context_id=self.aim.context_id)
+        return replace(
+            draft, parts=tuple(parts), task_id=self.destination.task_id, context_id=self.destination.context_id
+        )
 
     def take(self, draft: Draft | None) -> None:
         """Replace the draft, or start a new draft for None; the first text that is not too long goes into the area."""
@@ -153,16 +155,18 @@ class Composer(Pane):
             else:
                 draft = replace(draft, parts=(text_part(""), *draft.parts))
             text = draft.parts[self._part].value
-            self.aim = self.aim.at(draft.task_id, draft.context_id)
+            self.destination = self.destination.at(draft.task_id, draft.context_id)
         self._draft = draft
         if text != self._area.text:
             self._area.replace(text, self._area.document.start, self._area.document.end)  # can be undone
         self._area.move_cursor(self._area.document.end)
-        self._show_aim()
+        self._show_destination()
 
     def fill(self, text: str) -> None:
         """Replace the message by a text and focus it; a text that is too long becomes another part."""
-        self.take(text_draft(text, task_id=self.aim.task_id, context_id=self.aim.context_id) if text else None)
+        self.take(
+            text_draft(text, task_id=self.destination.task_id, context_id=self.destination.context_id) if text else None
+        )
         self.focus_text()
 
     def give_back(self, draft: Draft) -> None:
@@ -186,21 +190,21 @@ class Composer(Pane):
 
     def on_mount(self) -> None:
         """Show the first destination, as soon as the composer counts as mounted."""
-        self.call_later(self._show_aim)
+        self.call_later(self._show_destination)
         self._watch = self.set_interval(UPLOAD_PHASE, self._update_upload, pause=True)
 
     def on_resize(self) -> None:
         """Show as much of the other parts as fits."""
-        self._show_aim()
+        self._show_destination()
 
-    def watch_aim(self) -> None:
+    def watch_destination(self) -> None:
         """Show the new destination."""
-        self._show_aim()
+        self._show_destination()
         self.post_message(self.Changed())
 
     def watch_stream(self) -> None:
         """Show whether the response is streamed."""
-        self._show_aim()
+        self._show_destination()
         self.refresh_bindings()
 
     def show_upload(self, call: Call) -> None:
@@ -215,27 +219,27 @@ class Composer(Pane):
         ):
             self._uploading = None
             self._watch.pause()
-        self._show_aim()
+        self._show_destination()
 
-    def _show_aim(self) -> None:
+    def _show_destination(self) -> None:
         """Show everything above the text."""
         if not self.is_mounted:
             return
-        self._question_text.display = bool(self.aim.question)
-        if self.aim.question:
+        self._question_text.display = bool(self.destination.question)
+        if self.destination.question:
             form = "   {form} form" if self.has_form else ""
             keys = with_keys(f"{form}   {{new-task}} new task", "$text-soft")
-            self._question_text.update(styled([(self.aim.question, "$state-warning"), *keys]))
+            self._question_text.update(styled([(self.destination.question, "$state-warning"), *keys]))
         self._show_border()
         problem = self._problem_line()
-        self._aim_text.display = bool(problem.plain)
-        self._aim_text.update(problem)
+        self._destination_text.display = bool(problem.plain)
+        self._destination_text.update(problem)
         line = self._others_line()
         self._others_text.display = line is not None
         if line is not None:
             self._others_text.update(line)
 
-    watch_push_on = watch_problem = watch_has_form = watch_note = watch_offer = _show_aim
+    watch_push_on = watch_problem = watch_has_form = watch_note = watch_offer = _show_destination
 
     def _others_line(self) -> Content | None:
         """Return the other parts and the settings of the message, None if there are none."""
@@ -265,12 +269,12 @@ class Composer(Pane):
 
     def _show_border(self) -> None:
         """Show in the border what the message starts or continues, and how it is sent."""
-        aim = self.aim
-        if aim.task_id:
-            waiting = f" ({aim.state})" if aim.state else ""
-            name, style = f"Reply to task {aim.task_id[:SHORT_ID]}{waiting}", "$state-warning"
-        elif aim.context_id:
-            name, style = f"New task in context {aim.context_id[:SHORT_ID]}", ""
+        destination = self.destination
+        if destination.task_id:
+            waiting = f" ({destination.state})" if destination.state else ""
+            name, style = f"Reply to task {destination.task_id[:SHORT_ID]}{waiting}", "$state-warning"
+        elif destination.context_id:
+            name, style = f"New task in context {destination.context_id[:SHORT_ID]}", ""
         else:
             name, style = "New task", ""
         webhook = Chip("webhook on", "$wire-pushed") if self.push_on else Chip("webhook off", "$wire-quiet")
@@ -360,7 +364,7 @@ class Composer(Pane):
 
     def action_new_task(self) -> None:
         """Leave the task and the context."""
-        self.aim = Aim()
+        self.destination = Destination()
 
     def action_leave(self) -> None:
         """Go back to the timeline."""
