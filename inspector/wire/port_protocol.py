@@ -6,7 +6,8 @@ import asyncio
 import ssl
 from enum import Enum
 
-from inspector.wire.reach import Endpoint, open_connection
+from inspector.wire.endpoint import Endpoint
+from inspector.wire.reach import open_connection
 from inspector.wire.receiver.listen_address import authority
 
 _SECONDS = 3.0

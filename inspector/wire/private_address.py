@@ -6,7 +6,7 @@ import ipaddress
 from urllib.parse import urlsplit
 
 from inspector.wire.address_scope import AddressScope, IpAddress, scope_of
-from inspector.wire.reach import proxy_of
+from inspector.wire.endpoint import proxy_of
 from inspector.wire.resolve import look_up
 
 

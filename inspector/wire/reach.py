@@ -8,8 +8,6 @@ import time
 from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
-from urllib.request import getproxies, proxy_bypass
 
 import httpx
 
@@ -19,6 +17,7 @@ from inspector.wire.address_scope import AddressScope, address_scope
 from inspector.wire.client.client_certificate import ClientCertificate
 from inspector.wire.client.faults import explain
 from inspector.wire.client.http import tls_context
+from inspector.wire.endpoint import Endpoint, endpoint_of
 from inspector.wire.receiver.listen_address import authority
 from inspector.wire.resolve import connect_to, look_up
 
@@ -43,38 +42,6 @@ class Layer:
     seconds: float
     remedy: str = ""
     denied: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """The host and the port of a URL, and whether it uses TLS."""
-
-    host: str
-    port: int
-    tls: bool
-
-
-def endpoint_of(url: str) -> Endpoint | None:
-    """Return the endpoint of a URL, None without a host; `host:port` without a scheme (gRPC) has no TLS."""
-    try:
-        parts = urlsplit(url if "://" in url else f"//{url}")
-        host, port = parts.hostname, parts.port
-    except ValueError:
-        return None
-    tls = parts.scheme in ("https", "grpcs")
-    default = 443 if tls else 80
-    return Endpoint(host, default if port is None else port, tls) if host else None
-
-
-def proxy_of(url: str) -> str:
-    """Return the proxy for a URL from the environment variables without its userinfo, `""` for none."""
-    endpoint = endpoint_of(url)
-    proxies = getproxies()
-    if endpoint is None or proxy_bypass(f"{endpoint.host}:{endpoint.port}"):
-        return ""
-    proxy = proxies.get("https" if endpoint.tls else "http") or proxies.get("all", "")
-    scheme, separator, place = proxy.rpartition("://")
-    return f"{scheme}{separator}{place.rpartition('@')[2]}"
 
 
 async def resolve(endpoint: Endpoint) -> Layer:

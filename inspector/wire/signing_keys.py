@@ -11,7 +11,7 @@ from inspector.protocol.model import Unreadable
 from inspector.text.limited_file import read_limited
 from inspector.wire.address_scope import AddressScope, address_scope
 from inspector.wire.client.credentials import origin
-from inspector.wire.reach import endpoint_of
+from inspector.wire.endpoint import endpoint_of
 
 _PEM = b"-----BEGIN "
 _HINT = "Use a JWK Set, one JWK, or a key or certificate in PEM."

@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from raw_server import answering, response, serve
 
+from inspector.wire.endpoint import Endpoint
 from inspector.wire.port_protocol import PortProtocol, port_protocol
-from inspector.wire.reach import Endpoint, connect
+from inspector.wire.reach import connect
 
 NAME = "several.invalid"
 Addresses = Callable[..., None]

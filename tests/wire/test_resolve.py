@@ -12,11 +12,12 @@ import pytest
 from raw_server import PATIENCE
 
 from inspector.wire import reach
+from inspector.wire.endpoint import Endpoint
 from inspector.wire.private_address import nearer_address, private_address
 from inspector.wire.resolve import look_up
 
 SLOW = "slow.invalid"
-ENDPOINT = reach.Endpoint(SLOW, 80, tls=False)
+ENDPOINT = Endpoint(SLOW, 80, tls=False)
 PUBLIC = "http://8.8.8.8/"
 
 

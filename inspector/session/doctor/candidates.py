@@ -13,8 +13,8 @@ from inspector.protocol.dialects.registry import ALL, supports_binding
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, Option
 from inspector.session.doctor.steps import Proposal, protocol_name
-from inspector.wire import reach
 from inspector.wire.client.credentials import origin
+from inspector.wire.endpoint import endpoint_of
 
 _WELL_KNOWN = "/.well-known/"
 _VERSION_PATH = "/v1"
@@ -44,7 +44,7 @@ def at(netloc: str, scheme: str, prefix: str, url: str) -> str:
 
 def other_places(option: Option, typed: str, card_url: str) -> Iterator[Candidate]:
     """Yield an interface below the URL of the card, at the origin that the user typed, and there with its own port."""
-    endpoint, place = reach.endpoint_of(typed), reach.endpoint_of(option.interface.url)
+    endpoint, place = endpoint_of(typed), endpoint_of(option.interface.url)
     if option.dialect is None or option.binding is None or endpoint is None or place is None:
         return
     parts = urlsplit(typed)
@@ -84,7 +84,7 @@ def _place(url: str) -> str:
 
 def _difference(declared: str, other: str) -> tuple[str, str]:
     """Return the first parts in which two URLs differ: hosts, schemes, or else whole URLs."""
-    one, two = reach.endpoint_of(declared), reach.endpoint_of(other)
+    one, two = endpoint_of(declared), endpoint_of(other)
     if one is None or two is None or one.host != two.host:
         return (one.host if one else declared), (two.host if two else other)
     return declared, other

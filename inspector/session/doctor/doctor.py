@@ -53,6 +53,7 @@ from inspector.wire.discovery import (
     not_found,
     split_entry,
 )
+from inspector.wire.endpoint import Endpoint, endpoint_of, proxy_of
 from inspector.wire.port_protocol import port_protocol, port_remedy
 
 DOCTOR = "doctor"
@@ -169,7 +170,7 @@ class Doctor:
 
     async def _layers(self) -> AsyncGenerator[Step, None]:
         """Connect to the host layer by layer (name, TCP, TLS); the first failure becomes the fault of the report."""
-        place = reach.endpoint_of(self._url)
+        place = endpoint_of(self._url)
         if place is None:
             fault = Fault(
                 Whose.YOURS,
@@ -180,7 +181,7 @@ class Doctor:
             self.report.fault = fault
             yield Step("name", False, fault.seen, 0.0, fault.hint)
             return
-        if proxy := reach.proxy_of(self._url):
+        if proxy := proxy_of(self._url):
             yield Step("proxy", None, f"not checked: requests go through the proxy {proxy} (environment variable)")
             return
         layers = [reach.resolve, reach.connect]
@@ -206,7 +207,7 @@ class Doctor:
     async def _entry(self) -> AsyncGenerator[Step, None]:
         """Find the entry in its catalog; if it has the URL of a card, check the layers of that host, too."""
         catalogs, began = self._session.cards.catalogs, time.perf_counter()
-        host = reach.endpoint_of(self._url) if self._url else None
+        host = endpoint_of(self._url) if self._url else None
         try:
             async with asyncio.timeout(self._timeouts.call):
                 listing, entry = await catalogs.entry(self._reference)
@@ -224,7 +225,7 @@ class Doctor:
         yield Step("catalog", True, seen, time.perf_counter() - began)
         if url and local_path(url) is None:
             self._url = url
-            if reach.endpoint_of(url) != host:
+            if endpoint_of(url) != host:
                 async for step in self._layers():
                     yield step
 
@@ -330,7 +331,7 @@ class Doctor:
     async def _interface(self, interface: InterfaceResult, connection: Connection) -> AsyncGenerator[Step, None]:
         """Check the address of an interface, and which protocol versions the interface supports."""
         option = interface.option
-        place = reach.endpoint_of(option.interface.url)
+        place = endpoint_of(option.interface.url)
         if place is None:
             seen = f"{option.interface.url!r} has no valid host or port"
             yield Step(f"{interface.name} address", False, seen, 0.0, "Correct the URL on the card.")
@@ -347,15 +348,13 @@ class Doctor:
             async for answer in self._protocol(interface, connection):
                 yield answer
 
-    async def _address(
-        self, interface: InterfaceResult, place: reach.Endpoint, connection: Connection
-    ) -> tuple[Step, bool]:
+    async def _address(self, interface: InterfaceResult, place: Endpoint, connection: Connection) -> tuple[Step, bool]:
         """Connect to an interface; the second value is True if its address is wrong and another can be tried."""
         url, name = interface.option.interface.url, f"{interface.name} address"
-        typed = reach.endpoint_of(self._url) if self._url else None
+        typed = endpoint_of(self._url) if self._url else None
         near = address_scope(place.host)
         here = address_scope(typed.host) if typed else AddressScope.MACHINE
-        if proxy := reach.proxy_of(url):
+        if proxy := proxy_of(url):
             return Step(name, None, f"{url}: through the proxy {proxy}"), False
         layer = await reach.connect(place)
         elsewhere = typed is None or typed.host != place.host

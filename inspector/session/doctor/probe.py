@@ -21,9 +21,9 @@ from inspector.session.doctor.credentials import remedy_for
 from inspector.session.doctor.steps import NO_RESPONSE_HINT, REJECTED, REQUIRED, Step, path_of, protocol_name
 from inspector.session.exchange import Exchange
 from inspector.session.session import Session
-from inspector.wire import reach
 from inspector.wire.client.credentials import origin
 from inspector.wire.client.faults import CERTIFICATE_OPTION
+from inspector.wire.endpoint import endpoint_of, proxy_of
 from inspector.wire.port_protocol import port_protocol, port_remedy
 
 _PROTECTED = frozenset({FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED})
@@ -123,9 +123,9 @@ async def other_protocol(url: str, status: int, fault: Fault | None, *, grpc: bo
 
     The port is only examined if there was no response, or one with a status that such ports return.
     """
-    endpoint = reach.endpoint_of(url)
+    endpoint = endpoint_of(url)
     suspicious = status in _OTHER_PORT or (status == 0 and fault is not None and fault.code != FaultCode.USAGE)
-    if endpoint is None or not suspicious or reach.proxy_of(url):
+    if endpoint is None or not suspicious or proxy_of(url):
         return None
     found = port_remedy(await port_protocol(endpoint), tls=endpoint.tls, grpc=grpc)
     return found if found[0] else None

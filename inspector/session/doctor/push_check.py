@@ -18,8 +18,8 @@ from inspector.session.doctor.probe import finish, in_words, remedy_of
 from inspector.session.doctor.steps import PUSH, Step, Timeouts
 from inspector.session.push.senders import sort_requests
 from inspector.session.session import Session
-from inspector.wire import reach
 from inspector.wire.address_scope import AddressScope, address_scope
+from inspector.wire.endpoint import endpoint_of
 
 if TYPE_CHECKING:  # only a message needs it
     from inspector.session.push.webhook_registration import WebhookRegistration
@@ -54,7 +54,7 @@ async def check_push(
         return step(False, f"{seen}: {_reason(requests.deliveries)}", _REJECTED)
     if not await _has_ended(session, choice, task_id, timeouts.call):  # agents may push only the end of a task
         return step(None, f"{seen}; the task has not ended")
-    place = reach.endpoint_of(base)
+    place = endpoint_of(base)
     local = place is not None and address_scope(place.host) is AddressScope.MACHINE
     return step(False, seen, _LOOPBACK if local else _NO_PUSH)
 

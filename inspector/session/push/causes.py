@@ -12,7 +12,8 @@ from inspector.protocol.lifecycle import is_terminal, short
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.text.units import counted, duration
 from inspector.wire.address_scope import AddressScope, address_scope
-from inspector.wire.reach import Reachable, endpoint_of, reachable
+from inspector.wire.endpoint import endpoint_of
+from inspector.wire.reach import Reachable, reachable
 
 _ADDRESS_WORDS = ("loopback", "localhost", "127.0.0.1", "private", "internal address", "internal network", "ssrf")
 """Words in the errors of agents that refuse an address."""
