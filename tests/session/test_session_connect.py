@@ -24,7 +24,6 @@ from scripted import (
     redirecting,
     rules,
     say,
-    scripted,
     streaming,
 )
 
@@ -79,20 +78,6 @@ async def test_an_agent_without_a_name_is_called_by_its_host(agent: Agent, open_
     session = await open_session(agent.url)
     assert session.connection.name == session.host
     assert records(session, Kind.NOTE)[0].label.startswith(f"connected to {session.host}: 1.0 over JSONRPC")
-
-
-async def test_the_findings_of_a_card_are_counted_when_they_change(agent: Agent, open_session: OpenSession):
-    agent.serve_card(description="")
-    session = await open_session(agent.url)
-    counted = session.journal.found["CARD-027"]
-    for members, count in (({"description": ""}, 1), ({}, 1), ({"description": ""}, 2), ({"description": ""}, 2)):
-        agent.serve_card(**members)
-        await session.connect(agent.url)
-        assert len(counted) == count
-    async with scripted() as another:
-        another.serve_card(description="")
-        await session.connect(another.url)
-    assert len(counted) == 3
 
 
 async def test_a_card_at_the_second_place_has_two_tries(agent: Agent, open_session: OpenSession):

@@ -21,6 +21,7 @@ from scripted import (
     records,
     redirecting,
     say,
+    scripted,
     status,
     streaming,
     task,
@@ -382,3 +383,17 @@ def test_saving_does_not_overwrite_a_file_without_replace(tmp_path: Path):
     assert path.read_bytes() == b"one\r\n"
     save_text(path, "two", replace=True)
     assert path.read_bytes() == b"two"
+
+
+async def test_the_findings_of_a_card_are_counted_when_they_change(agent: Agent, open_session: OpenSession):
+    agent.serve_card(description="")
+    session = await open_session(agent.url)
+    counted = session.journal.found["CARD-027"]
+    for members, count in (({"description": ""}, 1), ({}, 1), ({"description": ""}, 2), ({"description": ""}, 2)):
+        agent.serve_card(**members)
+        await session.connect(agent.url)
+        assert len(counted) == count
+    async with scripted() as another:
+        another.serve_card(description="")
+        await session.connect(another.url)
+    assert len(counted) == 3
