@@ -23,7 +23,7 @@ class StreamEnd:
     """When to leave the stream of a call (a2a-cli 0.2 section 10.2).
 
     `leaves_at` is the time of the event loop at which to leave it, None while more events are expected. Events that
-    arrive after the end of the task do not postpone it. `since` is the time at which the end was expected.
+    arrive after the end of the task do not postpone it. `since` is the time of the event after which none is expected.
     """
 
     def __init__(self, call: Call) -> None:
