@@ -131,6 +131,8 @@ def test_wrappers_and_flows_that_are_null_are_not_set():
     login = {"oauth2SecurityScheme": {"flows": {"clientCredentials": flow, "implicit": None, "password": None}}}
     card = patched(VALID_CARDS["1.0"], {}) | {"securitySchemes": {"bearer": bearer, "login": login}}
     assert rules_of(judged(card, "1.0")) == {"CARD-030"}
+    login["oauth2SecurityScheme"]["flows"] = {"clientCredentials": {}}
+    assert "CARD-077" not in rules_of(judged(card, "1.0")), "there is a flow, although its members are missing"
     card["securitySchemes"]["bearer"] = dict.fromkeys(bearer)
     assert "CARD-070" in rules_of(judged(card, "1.0"))
 

@@ -191,7 +191,7 @@ def _not_secure(url: str) -> str:
 def no_flow(card: Facts) -> Iterator[Violation]:
     for scheme in card.schemes:
         flows = scheme.members.get("flows")
-        if scheme.kind == "oauth2" and isinstance(flows, dict) and not any(flows.values()):
+        if scheme.kind == "oauth2" and isinstance(flows, dict) and all(flow is None for flow in flows.values()):
             yield Violation(pointer(*scheme.inside, "flows"), "flows is empty")
 
 

@@ -80,13 +80,14 @@ def _envelope() -> tuple[str, str]:
 def spans(selection: Selection) -> Iterator[Json]:
     """Return the span of each chosen call."""
     cards = list(_cards(selection))
+    used: set[str] = set()
     for number in selection.requests:
         request = selection.capture.get(number)
         if request.operation in OPERATIONS:
-            yield _span(selection, selection.exchange(number), cards)
+            yield _span(selection, selection.exchange(number), cards, _ids(request, used))
 
 
-def _span(selection: Selection, records: list[Record], cards: Sequence[_Card]) -> Json:
+def _span(selection: Selection, records: list[Record], cards: Sequence[_Card], ids: tuple[str, str]) -> Json:
     request, end = records[0], records[-1]
     attributes: dict[str, Value] = {
         **_of_request(request),
@@ -97,7 +98,7 @@ def _span(selection: Selection, records: list[Record], cards: Sequence[_Card]) -
     failure = _failure(records, request)
     if failure is not None:
         attributes[names.ERROR_TYPE] = failure[0]
-    trace, span = _ids(request)
+    trace, span = ids
     events = [event for record in records[1:] for event in _events(selection, record)]
     return {
         "traceId": trace,
@@ -221,15 +222,20 @@ def _host(url: str) -> tuple[str, int]:
         return "", 0
 
 
-def _ids(request: Record) -> tuple[str, str]:
-    """Return the ids of the trace and the span: those in the request, or else ids that depend on the request only."""
-    for name, value in request.meta["headers"]:
-        sent = _TRACEPARENT.fullmatch(value.strip()) if name.lower() == "traceparent" else None
-        if sent:
-            return sent[1], sent[2]
+def _ids(request: Record, used: set[str]) -> tuple[str, str]:
+    """Return the ids of the trace and the span: those in the request, or else ids that depend on the request only.
+
+    Several requests can have the same header, but not the same span: the ids of the spans before are `used`.
+    """
     content = f"{request.at!r} {request.meta['url']} ".encode("utf-8", "surrogatepass") + request.raw
     digest = sha256(content).hexdigest()
-    return digest[:32], digest[32:48]
+    trace, span = digest[:32], digest[32:48]
+    for name, value in request.meta["headers"]:
+        if name.lower() == "traceparent" and (sent := _TRACEPARENT.fullmatch(value.strip())):
+            trace, span = sent[1], span if sent[2] in used else sent[2]
+            break
+    used.add(span)
+    return trace, span
 
 
 def _nanoseconds(at: float) -> str:
