@@ -149,9 +149,9 @@ def _look_up(captures: Sequence[Path], task_id: str, urls: Sequence[str]) -> _Re
 
 
 def _pages_of_deliveries(capture: Capture, task_id: str | None = None) -> Iterator[list[Record]]:
-    """Read the deliveries (of a task) without their bodies, page by page."""
-    after = 0
-    while page := capture.select(kinds=(Kind.DELIVERY,), task=task_id, after=after, limit=_PAGE):
+    """Read the deliveries (of a task) without their bodies, page by page, but not those that arrive meanwhile."""
+    after, last = 0, len(capture)
+    while page := capture.select(kinds=(Kind.DELIVERY,), task=task_id, after=after, through=last, limit=_PAGE):
         after = page[-1].seq
         yield [record._replace(raw=b"") for record in page]
 
