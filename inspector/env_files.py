@@ -30,15 +30,12 @@ _ESCAPE = re.compile(r'\\[nt"\\]')
 _OTHERS = 0o077
 """The permissions of the group and of others."""
 _SECRETS = frozenset(f"{PREFIX}{name}" for name in ("BEARER", "BASIC", "API_KEY", "HEADER", "SVC_PARAM", "TOKEN"))
-_NOT_IN_FOUND_FILES = frozenset(
-    f"{PREFIX}{name}"
-    for name in (
-        *("TRUST", "KEYS", "TRUSTED_KEYS", "CAPTURE", "OUT", "SAVE", "REPORT", "STATE", "CONFIG"),
-        *("SNIPPET", "OTLP_ENDPOINT", "FORWARD"),
-    )
-)
-"""Variables that a foreign folder must not set: where credentials, captures and deliveries are sent, which files are
-sent (a snippet can name any file), and which files are written."""
+_SENDING = ("TRUST", "KEYS", "TRUSTED_KEYS", "SNIPPET", "OTLP_ENDPOINT", "FORWARD")
+"""Where credentials, captures and deliveries are sent, and which files are sent: a snippet can name any file."""
+_WRITING = ("CAPTURE", "OUT", "SAVE", "REPORT", "STATE")
+"""Which files are written."""
+_NOT_IN_FOUND_FILES = frozenset(f"{PREFIX}{name}" for name in (*_SENDING, *_WRITING, "CONFIG"))
+"""Variables that a foreign folder must not set."""
 _FOREIGN_REFERENCE = re.compile(r"env:(?!A2A)")
 
 

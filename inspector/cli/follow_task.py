@@ -14,7 +14,7 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, ProtocolErro
 from inspector.protocol.lifecycle import MOVES, State, is_interrupted, is_settled, is_terminal, short
 from inspector.protocol.model import Event, Message, Task, TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Unreadable
 from inspector.session.call import Call
-from inspector.session.stream_end import StreamEnd
+from inspector.session.stream_deadline import StreamDeadline
 from inspector.wire.client.observations import Ending
 
 _BEFORE_TIMEOUT = 0.05
@@ -65,19 +65,18 @@ class Follower:
 
     async def _read(self, call: Call) -> None:
         """Read a stream to its end; raises `TimeoutError` if it stays open although no event is expected."""
-        end = StreamEnd(call)
+        deadline = StreamDeadline(call)
         # Leave in time, so that `--timeout` does not turn a complete result into an error.
         ends_at = math.inf if self._run.ends_at is None else self._run.ends_at - _BEFORE_TIMEOUT
         async with asyncio.timeout(None) as limit, aclosing(aiter(call)) as answers:
             with self._run.waiting(call):
                 async for received in answers:
                     self._take(received)
-                    leaves_at = end.take(received)
+                    leaves_at = deadline.take(received)
                     if leaves_at is not None:
-                        leaves_at = max(end.since, min(leaves_at, ends_at))
-                        self._waited = leaves_at - end.since
-                    if leaves_at != limit.when():
-                        limit.reschedule(leaves_at)
+                        leaves_at = max(deadline.since, min(leaves_at, ends_at))
+                        self._waited = leaves_at - deadline.since
+                    limit.reschedule(leaves_at)
 
     def _take(self, received: Sequence[Answer | TextAppended]) -> None:
         """Show events. If a response in the stream is not an event, warn of it when another response follows.

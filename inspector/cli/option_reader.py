@@ -59,7 +59,7 @@ class OptionReader(argparse.ArgumentParser):
         has_variable: bool = True,
         **more: Any,
     ) -> None:
-        """Add an option with a value, which, if it `has_variable`, an environment variable can set, too.
+        """Add an option with a value. If it `has_variable`, an environment variable can set it, too.
 
         `spelling` is `-n --name METAVAR`, `description` the help text, `read` parses the value. An option with `split`
         can be repeated; `split` splits the environment variable into values.

@@ -13,7 +13,7 @@ from inspector.protocol.model import Message, Part
 from inspector.session.call import Call
 from inspector.session.message_label import text_of
 from inspector.session.session import Session
-from inspector.session.stream_end import StreamEnd
+from inspector.session.stream_deadline import StreamDeadline
 
 _LEAST_SECONDS = 10.0
 """The time that an agent has to respond, even if the caller does not wait for the task."""
@@ -48,10 +48,10 @@ async def settle(session: Session, call: Call, seconds: float) -> None:
 
 async def _read(call: Call, limit: asyncio.Timeout, ends: float) -> None:
     """Read the response; a stream until no more events are expected, or until `ends`, a time of the event loop."""
-    end = StreamEnd(call)
+    deadline = StreamDeadline(call)
     async with aclosing(aiter(call)) as answers:
         async for received in answers:
-            leaves_at = end.take(received)
+            leaves_at = deadline.take(received)
             head = call.exchange.head
             if head is not None and head.streamed:
                 limit.reschedule(ends if leaves_at is None else leaves_at)

@@ -26,7 +26,7 @@ _EXCHANGE, _TASK, _ALL = "exchange", "task", "all"
 def ask_for_check(widget: Widget, session: Session, exchange: int, task: str) -> None:
     """Ask for which exchanges a check is made: one exchange (0 for none), those of a task, or all."""
     capture = session.journal.capture
-    sets: dict[str, list[int]] = {}  # none is empty
+    sets: dict[str, list[int]] = {}  # the numbers of at least one exchange each
     if exchange and capture.get(exchange).operation in OPERATIONS:
         sets[_EXCHANGE] = [exchange]
     if numbers := sorted({record.exchange for record in capture.select(task=task)} - {0} if task else ()):

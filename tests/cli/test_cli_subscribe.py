@@ -63,7 +63,7 @@ def test_broken_stream_is_continued_by_polling(cli: RunCli, make_agent: MakeAgen
 @pytest.fixture
 def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     """End a stream soon after an interruption."""
-    monkeypatch.setattr("inspector.session.stream_end.INTERRUPTED_GRACE", 0.05)
+    monkeypatch.setattr("inspector.session.stream_deadline.INTERRUPTED_GRACE", 0.05)
 
 
 @pytest.mark.usefixtures("short_grace")
@@ -97,7 +97,7 @@ def test_events_shortly_after_an_interruption_are_printed(cli: RunCli, make_agen
 
 
 def test_open_stream_after_an_error_is_left(cli: RunCli, make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("inspector.session.stream_end.TERMINAL_GRACE", 0.05)
+    monkeypatch.setattr("inspector.session.stream_deadline.TERMINAL_GRACE", 0.05)
     error = b'data: {"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"the model is gone"}}\n\n'
     agent = make_agent(telling({"task": task("WORKING")}, error, stays=True))
     ran = cli("send", "-a", agent.url, "--text", "hi", "--stream")
@@ -108,7 +108,7 @@ def test_open_stream_after_an_error_is_left(cli: RunCli, make_agent: MakeAgent, 
 def test_open_stream_after_the_end_of_the_task_is_a_warning(
     cli: RunCli, make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("inspector.session.stream_end.TERMINAL_GRACE", 2.1)
+    monkeypatch.setattr("inspector.session.stream_deadline.TERMINAL_GRACE", 2.1)
     agent = make_agent(telling({"task": task("WORKING")}, status("COMPLETED"), stays=True))
     ran = cli("send", "-a", agent.url, "--text", "hi", "--stream", "--findings", "-o", "json")
     assert ran.code == 0

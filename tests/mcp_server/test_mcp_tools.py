@@ -319,7 +319,7 @@ async def test_a_stream_that_stays_open_is_left_when_its_task_needs_input(connec
 async def test_a_stream_that_never_stops_is_left_after_the_end_of_its_task(
     connect: Connect, make_agent: MakeAgent, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr("inspector.session.stream_end.TERMINAL_GRACE", 0.5)
+    monkeypatch.setattr("inspector.session.stream_deadline.TERMINAL_GRACE", 0.5)
 
     async def answer(call: Call) -> Any:
         response = await call.stream({"task": task("WORKING")}, status("COMPLETED"))

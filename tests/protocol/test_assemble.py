@@ -35,7 +35,7 @@ def snapshot(state: str, *artifacts: Artifact, **members: Any) -> Task:
     return Task(id="t", context_id="c", status=TaskStatus(state=state), artifacts=list(artifacts) or None, **members)
 
 
-def told(*events: Any) -> tuple[AssembledTask, list[Misfit]]:
+def applied(*events: Any) -> tuple[AssembledTask, list[Misfit]]:
     task, order = AssembledTask("t"), Order()
     misfits: list[Misfit] = []
     for at, event in enumerate(events):
@@ -48,7 +48,7 @@ def told(*events: Any) -> tuple[AssembledTask, list[Misfit]]:
 
 
 def test_chunks_append_in_order():
-    task, misfits = told(chunk("one "), chunk("two ", append=True), chunk("three", append=True, last_chunk=True))
+    task, misfits = applied(chunk("one "), chunk("two ", append=True), chunk("three", append=True, last_chunk=True))
     artifact = task.artifacts["a"]
     assert str(artifact.text) == "one two three"
     assert (artifact.chunks, artifact.size, artifact.closed, artifact.revision) == (3, 13, True, 1)
@@ -56,21 +56,21 @@ def test_chunks_append_in_order():
 
 
 def test_a_chunk_that_does_not_append_replaces():
-    task, misfits = told(chunk("old", "older"), chunk("more", append=True), chunk("new"))
+    task, misfits = applied(chunk("old", "older"), chunk("more", append=True), chunk("new"))
     artifact = task.artifacts["a"]
     assert (str(artifact.text), artifact.chunks, artifact.size, artifact.revision) == ("new", 1, 3, 2)
     assert misfits == []
 
 
 def test_a_replacement_opens_a_closed_artifact_again():
-    task, misfits = told(chunk("old", last_chunk=True), chunk("new"), chunk(" more", append=True))
+    task, misfits = applied(chunk("old", last_chunk=True), chunk("new"), chunk(" more", append=True))
     assert str(task.artifacts["a"].text) == "new more"
     assert not task.artifacts["a"].closed
     assert misfits == []
 
 
 def test_interleaved_artifacts_are_separate():
-    task, misfits = told(
+    task, misfits = applied(
         chunk("a1", key="a"), chunk("b1", key="b"), chunk("a2", key="a", append=True), chunk("b2", key="b", append=True)
     )
     assert {key: str(artifact.text) for key, artifact in task.artifacts.items()} == {"a": "a1a2", "b": "b1b2"}
@@ -78,18 +78,18 @@ def test_interleaved_artifacts_are_separate():
 
 
 def test_repeated_chunks_are_all_kept():
-    task, _ = told(chunk("ha"), chunk("ha", append=True), chunk("ha", append=True))
+    task, _ = applied(chunk("ha"), chunk("ha", append=True), chunk("ha", append=True))
     assert str(task.artifacts["a"].text) == "hahaha"
 
 
 def test_name_and_description_are_kept_if_a_chunk_omits_them():
-    task, _ = told(chunk("x", name="report.md", description="all"), chunk("y", append=True))
+    task, _ = applied(chunk("x", name="report.md", description="all"), chunk("y", append=True))
     assert (task.artifacts["a"].name, task.artifacts["a"].description) == ("report.md", "all")
 
 
 def test_texts_of_one_kind_that_follow_each_other_are_one_run():
     markdown = {"media_type": "text/markdown"}
-    task, _ = told(
+    task, _ = applied(
         chunk(Part(text="a", **markdown)),
         chunk(Part(text="b", **markdown), append=True),
         chunk(Part(text="c"), append=True),
@@ -101,7 +101,7 @@ def test_other_parts_are_unchanged_and_in_order():
     picture = Part(raw="aGk=", media_type="image/png", filename="x.png")
     data, link = Part(data={"n": 1}), Part(url="https://example.com/x")
     noted = Part(text="noted", metadata={"why": "x"})
-    task, _ = told(chunk("before", picture, data, link, noted, "after"))
+    task, _ = applied(chunk("before", picture, data, link, noted, "after"))
     artifact = task.artifacts["a"]
     assert artifact.parts[1:5] == [picture, data, link, noted]
     assert artifact.other_parts == [picture, data, link]
@@ -110,7 +110,7 @@ def test_other_parts_are_unchanged_and_in_order():
 
 
 def test_a_snapshot_replaces_the_artifacts_that_it_has_and_leaves_the_others():
-    task, misfits = told(
+    task, misfits = applied(
         chunk("old", key="a"),
         chunk("kept", key="b"),
         snapshot(State.WORKING, Artifact(artifact_id="a", parts=[Part(text="new")])),
@@ -120,7 +120,7 @@ def test_a_snapshot_replaces_the_artifacts_that_it_has_and_leaves_the_others():
 
 
 def test_a_chunk_may_append_to_an_artifact_of_a_snapshot():
-    task, misfits = told(
+    task, misfits = applied(
         snapshot(State.WORKING, Artifact(artifact_id="a", parts=[Part(text="so far")])), chunk(", more", append=True)
     )
     assert str(task.artifacts["a"].text) == "so far, more"
@@ -131,7 +131,7 @@ def test_a_chunk_may_append_to_an_artifact_of_a_snapshot():
 
 
 def test_each_change_of_state_is_recorded():
-    task, misfits = told(
+    task, misfits = applied(
         snapshot(State.SUBMITTED),
         status(State.WORKING),
         status(State.WORKING, "still"),
@@ -148,14 +148,14 @@ def test_each_change_of_state_is_recorded():
 
 
 def test_a_message_of_the_agent_is_kept_and_changes_no_state():
-    task, misfits = told(status(State.WORKING), Message(message_id="m", task_id="t", parts=[Part(text="hello")]))
+    task, misfits = applied(status(State.WORKING), Message(message_id="m", task_id="t", parts=[Part(text="hello")]))
     assert task.state == State.WORKING
     assert task.messages[-1].parts[0].text == "hello"
     assert misfits == []
 
 
 def test_the_history_is_that_of_the_last_snapshot_that_has_one():
-    task, _ = told(snapshot(State.WORKING, history=[Message(message_id="1")]), snapshot(State.WORKING))
+    task, _ = applied(snapshot(State.WORKING, history=[Message(message_id="1")]), snapshot(State.WORKING))
     assert [message.message_id for message in task.history] == ["1"]
 
 
@@ -165,14 +165,14 @@ def test_each_message_of_a_polled_task_is_kept_once():
         return Task(id="t", context_id="c", status=TaskStatus(state=State.WORKING, message=message))
 
     said = ("", "one", "one", "two", "", "two", "three")
-    task, misfits = told(*map(polled, said))
+    task, misfits = applied(*map(polled, said))
     assert [message.message_id for message in task.messages] == ["one", "two", "three"]
     assert len(task.moves) == 1
     assert misfits == []
 
 
 def test_only_the_newest_messages_are_kept():
-    task, _ = told(*(status(State.WORKING, str(number)) for number in range(MESSAGES + 3)))
+    task, _ = applied(*(status(State.WORKING, str(number)) for number in range(MESSAGES + 3)))
     assert len(task.messages) == MESSAGES
     assert task.messages[-1].parts[0].text == str(MESSAGES + 2)
 
@@ -194,7 +194,7 @@ SOUND = [
     "events", SOUND, ids=["moves", "read twice", "unknown state", "no state", "replaced", "no context"]
 )
 def test_valid_sequences_have_no_misfit(events: tuple[Any, ...]):
-    assert told(*events)[1] == []
+    assert applied(*events)[1] == []
 
 
 MISFITS = {
@@ -208,7 +208,7 @@ MISFITS = {
 
 @pytest.mark.parametrize("misfit", list(Misfit))
 def test_every_misfit_is_reported(misfit: Misfit):
-    assert told(*MISFITS[misfit])[1] == [misfit]
+    assert applied(*MISFITS[misfit])[1] == [misfit]
 
 
 @pytest.mark.parametrize(
@@ -217,26 +217,26 @@ def test_every_misfit_is_reported(misfit: Misfit):
     ids=["the same again", "another end", "a snapshot in a working state", "an artifact"],
 )
 def test_nothing_may_follow_a_terminal_state(late: Any):
-    assert told(status(State.COMPLETED), late)[1] == [Misfit.AFTER_TERMINAL]
+    assert applied(status(State.COMPLETED), late)[1] == [Misfit.AFTER_TERMINAL]
 
 
 def test_events_with_misfits_are_folded():
-    task, _ = told(chunk("x", append=True), chunk("y", append=True, last_chunk=True), chunk("z", append=True))
+    task, _ = applied(chunk("x", append=True), chunk("y", append=True, last_chunk=True), chunk("z", append=True))
     assert str(task.artifacts["a"].text) == "xyz"
     assert task.artifacts["a"].closed
 
 
 def test_one_event_can_have_several_misfits():
     odd = chunk("x", append=True, context="d")
-    assert set(told(status(State.WORKING), odd)[1]) == {Misfit.OTHER_CONTEXT, Misfit.APPEND_BEFORE_CREATE}
+    assert set(applied(status(State.WORKING), odd)[1]) == {Misfit.OTHER_CONTEXT, Misfit.APPEND_BEFORE_CREATE}
 
 
 def test_a_chunk_after_a_terminal_state_has_only_that_misfit():
-    assert told(status(State.COMPLETED), chunk("x", append=True))[1] == [Misfit.AFTER_TERMINAL]
+    assert applied(status(State.COMPLETED), chunk("x", append=True))[1] == [Misfit.AFTER_TERMINAL]
 
 
 def test_a_chunk_without_an_id_may_have_begun_any_artifact():
-    assert told(chunk("x", key=""), chunk("y", append=True))[1] == []
+    assert applied(chunk("x", key=""), chunk("y", append=True))[1] == []
 
 
 # Another account of the same task
@@ -247,13 +247,13 @@ def test_the_order_of_a_task_is_that_of_its_events():
     order = Order()
     for event in events:
         order.check(event)
-    task, _ = told(*events)
+    task, _ = applied(*events)
     assert Order.of(task) == order
-    assert Order.of(told(chunk("x", key=""))[0]).blind
+    assert Order.of(applied(chunk("x", key=""))[0]).blind
 
 
 def test_conclude_uses_only_the_final_state():
-    task, _ = told(status(State.WORKING), chunk("mine"))
+    task, _ = applied(status(State.WORKING), chunk("mine"))
     task.conclude(TaskStatus(state=State.CANCELED), 9.0)
     assert (task.state, task.updated, str(task.artifacts["a"].text)) == (State.CANCELED, 9.0, "mine")
     task.conclude(TaskStatus(state=State.COMPLETED), 10.0)
@@ -261,13 +261,13 @@ def test_conclude_uses_only_the_final_state():
 
 
 def test_conclude_ignores_a_state_that_is_not_final():
-    task, _ = told(status(State.INPUT_REQUIRED))
+    task, _ = applied(status(State.INPUT_REQUIRED))
     task.conclude(TaskStatus(state=State.WORKING), 9.0)
     assert (task.state, task.updated, task.artifacts) == (State.INPUT_REQUIRED, 0.0, {})
 
 
 def test_a_snapshot_with_equal_content_keeps_the_chunks():
-    task, _ = told(status("WORKING"), chunk("one"), chunk("two", append=True), chunk("three", append=True))
+    task, _ = applied(status("WORKING"), chunk("one"), chunk("two", append=True), chunk("three", append=True))
     before = task.artifacts["a"]
     cuts, revision = list(before.cuts), before.revision
     task.apply(snapshot("COMPLETED", Artifact(artifact_id="a", parts=[Part(text="onetwothree")])), 9.0)

@@ -47,7 +47,7 @@ from inspector.session.check.result import StepError
 from inspector.session.connection import GET_CARD, CardFetch, fetch_card
 from inspector.session.payload import payload_json
 from inspector.session.session import Session
-from inspector.session.stream_end import StreamEnd
+from inspector.session.stream_deadline import StreamDeadline
 from inspector.wire.client.observations import Ending
 from inspector.wire.discovery import FoundCard
 
@@ -281,12 +281,12 @@ async def receive(
     `sent` gets the number of the exchange, `task_known` the id of the task. Raises TimeoutError if a stream does not
     end in time although its task runs.
     """
-    response, end = Response(), StreamEnd(call)
+    response, deadline = Response(), StreamDeadline(call)
     began = time.monotonic()
     ends = math.inf if limit is None else asyncio.get_running_loop().time() + limit
     answers = aiter(call)
     try:
-        async with aclosing(answers), asyncio.timeout_at(ends) as deadline:
+        async with aclosing(answers), asyncio.timeout_at(ends) as timeout:
             async for together in answers:
                 for answer in together:
                     _note(response, answer, time.monotonic() - began)
@@ -295,11 +295,11 @@ async def receive(
                 if most is not None and len(response.events) >= most:
                     break
                 if call.exchange.context.operation in STREAMING:
-                    leaves_at = end.take(together)
-                    deadline.reschedule(ends if leaves_at is None else min(leaves_at, ends))
+                    leaves_at = deadline.take(together)
+                    timeout.reschedule(ends if leaves_at is None else min(leaves_at, ends))
     except TimeoutError:
         response.left_open = bool(response.states) and is_terminal(response.states[-1])
-        if end.leaves_at is None:
+        if deadline.leaves_at is None:
             raise
     finally:
         if call.exchange.number:

@@ -14,10 +14,9 @@ from inspector.text.sanitise import clean
 
 
 def write_capture(selection: Selection, warn: Callable[[str], None]) -> Iterator[str]:
-    """Write a command for each chosen request, without headers with masked values, which a comment names.
+    """Write a command for each chosen request, without headers with masked values; a comment names these headers.
 
-    Masked values in the URL and in the body are written as they were recorded; a comment asks to replace them.
-
+    Masked values in the URL and in the body are written as they were recorded, and a comment asks to replace them.
     Raises `FaultError` if no request was chosen.
     """
     if not selection.requests:
@@ -39,7 +38,8 @@ def write_capture(selection: Selection, warn: Callable[[str], None]) -> Iterator
             continue
         title = " ".join(filter(None, (request.operation, request.label)))
         hidden = [clean(str(name)) for name, value in request.meta["headers"] if MASK in str(value)]
-        masked = ["the URL"] * (MASK in request.meta["url"]) + ["the body"] * (MASK.encode() in request.raw)
+        places = {"the URL": MASK in request.meta["url"], "the body": MASK.encode() in request.raw}
+        masked = [place for place, is_masked in places.items() if is_masked]
         all_hidden |= dict.fromkeys([*hidden, *(f"values in {place}" for place in masked)])
         needed = f"# Add the secret headers: {', '.join(hidden)}\n" if hidden else ""
         needed += f"# Replace {MASK} in {' and in '.join(masked)}.\n" if masked else ""

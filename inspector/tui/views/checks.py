@@ -92,7 +92,7 @@ class ChecksView(View):
         self._shown: object = None
         self._run: Worker[None] | None = None
         self._reads = 0
-        """How many times the check file is being read; the run of other tests would be lost from the screen."""
+        """How many reads of the file have not ended. No run begins meanwhile: its results would be replaced."""
         self._list = CheckListPane(session, glyphs, id="checks-pane")
         self._detail = CheckPane(session.journal.redactor.text, glyphs, id="check")
 

@@ -14,7 +14,7 @@ from check_runs import MakeMock, RunChecks
 from inspector.sample_agents.server import MockAgent
 from scripted import Agent, Heard, answering, frame, status, streaming, task
 
-from inspector.session import stream_end
+from inspector.session import stream_deadline
 from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.result import Result
 
@@ -294,7 +294,7 @@ async def test_headers_of_a_response_are_compared_without_case(agent: Agent, run
 async def test_a_stream_that_stays_open_after_its_end_fails(
     monkeypatch: pytest.MonkeyPatch, agent: Agent, run_checks: RunChecks
 ):
-    monkeypatch.setattr(stream_end, "TERMINAL_GRACE", 0.3)
+    monkeypatch.setattr(stream_deadline, "TERMINAL_GRACE", 0.3)
     agent.answer(streaming(TASK, then=asyncio.Event().wait))
     result, messages = await outcome(run_checks, stream("hi"), url=agent.url)
     assert result == "fail"
@@ -304,17 +304,17 @@ async def test_a_stream_that_stays_open_after_its_end_fails(
 async def test_a_stream_that_continues_after_a_question_is_read_to_its_end(
     monkeypatch: pytest.MonkeyPatch, agent: Agent, run_checks: RunChecks
 ):
-    monkeypatch.setattr(stream_end, "INTERRUPTED_GRACE", 0.3)
-    take, waits = stream_end.StreamEnd.take, asyncio.Event()
+    monkeypatch.setattr(stream_deadline, "INTERRUPTED_GRACE", 0.3)
+    take, waits = stream_deadline.StreamDeadline.take, asyncio.Event()
 
-    def take_and_tell(end: Any, answers: Any) -> float | None:
+    def take_and_tell(deadline: Any, answers: Any) -> float | None:
         """Notice that the runner has begun to wait for the end of the interruption."""
-        leaves_at = take(end, answers)
+        leaves_at = take(deadline, answers)
         if leaves_at is not None:
             waits.set()
         return leaves_at
 
-    monkeypatch.setattr(stream_end.StreamEnd, "take", take_and_tell)
+    monkeypatch.setattr(stream_deadline.StreamDeadline, "take", take_and_tell)
 
     async def answer(request: BaseRequest, heard: Heard) -> StreamResponse:
         response = StreamResponse(headers={"Content-Type": "text/event-stream"})
@@ -337,7 +337,7 @@ async def test_a_stream_that_continues_after_a_question_is_read_to_its_end(
 async def test_a_stream_that_begins_with_the_old_state_of_the_task_is_read_to_its_end(
     monkeypatch: pytest.MonkeyPatch, agent: Agent, run_checks: RunChecks
 ):
-    monkeypatch.setattr(stream_end, "INTERRUPTED_GRACE", 0.05)
+    monkeypatch.setattr(stream_deadline, "INTERRUPTED_GRACE", 0.05)
 
     async def answer(request: BaseRequest, heard: Heard) -> StreamResponse:
         response = StreamResponse(headers={"Content-Type": "text/event-stream"})

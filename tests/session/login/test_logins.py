@@ -308,7 +308,7 @@ async def test_a_log_out_during_a_renewal_is_final(authority: Authority, open_se
     await renewal
     assert session.credentials.logins.tokens == ()
     revoked = [form(heard)["token"] for heard in authority.agent.heard if heard.path == "/revoke"]
-    assert revoked[-1] == "canary-renewed", "nobody uses the new token"
+    assert revoked[-1] == "canary-renewed", "the new token is not used"
 
 
 async def test_log_out_forgets_the_token_also_if_it_cannot_be_revoked(authority: Authority, open_session: OpenSession):

@@ -12,7 +12,7 @@ from scripted import Agent, OpenSession, artifact, message, status, streaming, t
 from inspector.protocol.model import Message, Part, SendRequest
 from inspector.protocol.operations import Operation
 from inspector.session.session import Session
-from inspector.session.stream_end import INTERRUPTED_GRACE, TERMINAL_GRACE, StreamEnd
+from inspector.session.stream_deadline import INTERRUPTED_GRACE, TERMINAL_GRACE, StreamDeadline
 
 WORKING, ASKING, DONE = ({"task": task(state)} for state in ("WORKING", "INPUT_REQUIRED", "COMPLETED"))
 
@@ -23,17 +23,17 @@ def error() -> bytes:
     return b"data: " + json.dumps(value).encode() + b"\n\n"
 
 
-async def read(session: Session, task_id: str | None) -> StreamEnd:
-    """Send a message, and show each event of the stream to a `StreamEnd`."""
+async def read(session: Session, task_id: str | None) -> StreamDeadline:
+    """Send a message, and show each event of the stream to a `StreamDeadline`."""
     sent = Message(message_id="m", role="ROLE_USER", task_id=task_id, parts=[Part(text="hi")])
     call = session.call(Operation.STREAM, SendRequest(message=sent), task_id=task_id or "")
-    end, ends = StreamEnd(call), []
+    deadline, ends = StreamDeadline(call), []
     async with aclosing(aiter(call)) as answers:
         async for together in answers:
-            ends += [end.take([answer]) for answer in together]
-    assert end.leaves_at == ends[-1]
+            ends += [deadline.take([answer]) for answer in together]
+    assert deadline.leaves_at == ends[-1]
     assert len({moment for moment in ends if moment is not None}) <= 1, "an event has postponed the end"
-    return end
+    return deadline
 
 
 @pytest.mark.parametrize(
@@ -54,8 +54,8 @@ async def read(session: Session, task_id: str | None) -> StreamEnd:
 async def test_the_end_of_a_stream_is_expected(agent: Agent, open_session: OpenSession, events: Any, grace: Any):
     agent.serve_card()
     agent.answer(streaming(*events))
-    end = await read(await open_session(agent.url), None)
-    assert end.leaves_at == (None if grace is None else end.since + grace)
+    deadline = await read(await open_session(agent.url), None)
+    assert deadline.leaves_at == (None if grace is None else deadline.since + grace)
 
 
 @pytest.mark.parametrize(
@@ -74,5 +74,5 @@ async def test_the_old_state_of_a_continued_task_is_not_an_end(
 ):
     agent.serve_card()
     agent.answer(streaming(*events))
-    end = await read(await open_session(agent.url), "t")
-    assert end.leaves_at == (None if grace is None else end.since + grace)
+    deadline = await read(await open_session(agent.url), "t")
+    assert deadline.leaves_at == (None if grace is None else deadline.since + grace)

@@ -19,7 +19,7 @@ INTERRUPTED_GRACE = 1.0
 """The same for an interrupted task, whose stream some agents keep open until the task continues."""
 
 
-class StreamEnd:
+class StreamDeadline:
     """When to leave the stream of a call (a2a-cli 0.2 section 10.2).
 
     `leaves_at` is the time of the event loop at which to leave it, None while more events are expected. Events that
