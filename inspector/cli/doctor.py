@@ -14,15 +14,13 @@ from inspector.cli.running_command import RunningCommand
 from inspector.cli.styles import Role, Styled, mark
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.denial import REJECTED_HINT
-from inspector.session.doctor.credentials import LOG_IN
+from inspector.session.doctor.credentials import LOG_IN, is_about_options
 from inspector.session.doctor.doctor import Doctor
 from inspector.session.doctor.steps import (
     CREDENTIALS,
     INTERFACE,
     NEEDS_MESSAGE,
     NOT_CHECKED,
-    REJECTED,
-    REQUIRED,
     Proposal,
     Report,
 )
@@ -64,7 +62,7 @@ async def _examine(current: RunningCommand) -> None:
         if report.proposals and failed[0].name.startswith(INTERFACE):
             reason = report.proposals[0].reason
             hint = f"Correct the card. {reason[:1].upper()}{reason[1:]}."
-        if all(step.message.startswith((REQUIRED, REJECTED)) or step.name == CREDENTIALS for step in failed):
+        if all(step.denied or step.name == CREDENTIALS for step in failed):
             whose, code = Whose.YOURS, FaultCode.CREDENTIALS_MISSING
             hint = _with_command(current, hint)
         raise FaultError(Fault(whose, code, seen, hint))
@@ -77,7 +75,7 @@ def _with_command(current: RunningCommand, remedy: str) -> str:
     login = current.login_hint()
     if remedy == LOG_IN and login:
         return f"{login}. Or add --bearer or --header."
-    complete = remedy.startswith("Add ") or any(named in remedy for named in ("auth login", "--trust"))
+    complete = is_about_options(remedy) or any(named in remedy for named in ("auth login", "--trust"))
     return remedy if complete else f"{remedy} {login}".strip()
 
 

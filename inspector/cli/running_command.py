@@ -77,8 +77,7 @@ class RunningCommand:
             with self.out.progress.waiting(lambda: "waiting for the agent card"):
                 connection = await self.session.connect(self.reference())
         except FaultError as error:
-            denied = error.fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED)
-            if denied and self.session.credentials.current and not self.session.settings.withheld:
+            if error.fault.denied and self.session.credentials.current and not self.session.settings.withheld:
                 raise FaultError(_credentials_rejected(error.fault)) from error
             raise self.with_names(error) from error.__cause__
         if connection.elsewhere:
@@ -250,7 +249,7 @@ class RunningCommand:
         if fault.code == FaultCode.CREDENTIALS_MISSING and not credentials and login:
             more = "" if login.endswith(".") else ". Or add --bearer or --header."
             return replace(fault, hint=f"{login}{more}")
-        if fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED) and credentials:
+        if fault.denied and credentials:
             return self._rejected(fault, login) if credentials.are_for(self.session.agent_url) else self._unsent(fault)
         if (fault.error is not None or fault.code == INVALID_RESPONSE) and not self.invocation.debug:
             return replace(fault, hint=f"{fault.hint} Add --debug to see the response.".strip())

@@ -25,6 +25,7 @@ from inspector.session.exporters.json_lines import finding_json, iso_time
 from inspector.session.payload import payload_json
 from inspector.session.replay.validation import validated
 from inspector.text.safe_json import dump
+from inspector.text.units import counted
 
 _LONGEST_PAYLOAD = 20_000
 _LONGEST_EXAMPLE = 1_000
@@ -189,7 +190,7 @@ def _nearest(value: Json, pointer: str) -> str:
     if isinstance(parent, dict):
         return f"{where} has the members {', '.join(list(parent)[:MOST_ROWS])}."
     if isinstance(parent, list):
-        return f"{where} has {len(parent)} elements, the first is 0."
+        return f"{where} has {counted(len(parent), 'element')}, the first is 0."
     return f"{where} is neither an object nor an array."
 
 

@@ -223,6 +223,11 @@ class Fault:
     hint: str = ""
     error: ProtocolError | None = None
 
+    @property
+    def denied(self) -> bool:
+        """Return whether credentials are missing or were not accepted."""
+        return self.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED)
+
     def sentence(self) -> str:
         """Return the failure and the hint in one line."""
         return f"{self.seen} {self.hint}".strip()

@@ -160,7 +160,7 @@ class Session:
         try:
             found = await self.cards.find(reference)
         except FaultError as error:
-            if self.settings.withheld and error.fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED):
+            if self.settings.withheld and error.fault.denied:
                 why, hint = self.credentials.why_withheld, self.settings.trust_hint(origin(self._url))
                 hint = f"The credentials were not sent: {why}. {hint}"
                 raise FaultError(replace(error.fault, hint=hint)) from error

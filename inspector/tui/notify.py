@@ -9,7 +9,7 @@ from typing import Literal
 from textual.message_pump import MessagePump
 from textual.notifications import Notification, Notify
 
-from inspector.protocol.errors import Fault, FaultCode, FaultError
+from inspector.protocol.errors import Fault, FaultError
 from inspector.tui.keys import key_of
 from inspector.tui.render.content import plain
 
@@ -34,10 +34,6 @@ def notify_instead(node: MessagePump, before: Notification | None, text: str) ->
     return warning
 
 
-CREDENTIAL_FAULTS = frozenset({FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED})
-"""The codes of failures that credentials may correct."""
-
-
 @contextmanager
 def notify_faults(node: MessagePump) -> Iterator[None]:
     """Show a notification if the block raises `FaultError`."""
@@ -54,7 +50,7 @@ def notify_fault(node: MessagePump, fault: Fault) -> None:
 
 def fault_in_words(fault: Fault) -> str:
     """Return a fault with what to do next; if credentials may correct it, with the keys to get them."""
-    if fault.code not in CREDENTIAL_FAULTS:
+    if not fault.denied:
         return fault.sentence()
     return f"{fault.seen} Press {key_of('back')}, then {key_of('credentials')}, to log in or to enter a secret."
 

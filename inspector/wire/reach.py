@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import httpx
 
 from inspector.lazy_dataclass import dataclass
-from inspector.protocol.errors import FaultCode
 from inspector.wire.address_scope import AddressScope, address_scope
 from inspector.wire.client.client_certificate import ClientCertificate
 from inspector.wire.client.faults import explain
@@ -117,8 +116,7 @@ async def _layer(
         url = f"{'https' if endpoint.tls else 'http'}://{authority(endpoint.host, endpoint.port)}"
         fault = explain(wrapped, url, certificate)
         broken_off = name == "tls" and not isinstance(error, ssl.SSLError)
-        denied = fault.code == FaultCode.AUTH_FAILED
-        return Layer(name, False, fault.seen, took, _NO_TLS if broken_off else fault.hint, denied)
+        return Layer(name, False, fault.seen, took, _NO_TLS if broken_off else fault.hint, fault.denied)
     return Layer(name, True, seen, time.perf_counter() - began)
 
 

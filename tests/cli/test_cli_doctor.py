@@ -86,7 +86,8 @@ def test_json_report_is_one_document(cli: RunCli, mock: str):
     assert report.keys() == {"reference", "valid", "steps", "proposals", "comparisons"}
     assert (report["reference"], report["valid"], report["proposals"]) == (mock, True, [])
     assert all(
-        step.keys() == {"name", "passed", "message", "seconds", "remedy", "exchange"} for step in report["steps"]
+        step.keys() == {"name", "passed", "message", "seconds", "remedy", "exchange", "denied"}
+        for step in report["steps"]
     )
     assert all(row.keys() == {"feature", "declared", "observed", "matches"} for row in report["comparisons"])
     assert {step["passed"] for step in report["steps"]} == {True, None}

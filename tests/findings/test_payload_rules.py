@@ -228,6 +228,16 @@ def test_an_event_of_another_version_has_an_error():
         assert Severity.ERROR in {finding.severity for finding in judged(event, version, binding)}
 
 
+@pytest.mark.parametrize(("version", "member", "parts"), [("1.0", "message", "parts"), ("0.3", "update", "content")])
+def test_the_message_of_a_status_is_checked_whatever_its_member_is_called(version: str, member: str, parts: str):
+    message = {"messageId": "m-1", "role": "ROLE_USER", "taskId": "t-2", parts: [{"text": "on it"}]}
+    status = {"state": "TASK_STATE_WORKING", "timestamp": "2026-01-31T12:00:00Z", member: message}
+    event = {"statusUpdate": {"taskId": "t-1", "contextId": "c-1", "status": status}}
+    found = {(finding.rule, finding.pointer) for finding in judged(event, version, "HTTP+JSON")}
+    where = f"/result/statusUpdate/status/{member}"
+    assert {("DATA-019", f"{where}/role"), ("DATA-022", f"{where}/taskId")} <= found
+
+
 @pytest.mark.parametrize("value", [None, 5, "x", [], {}, [[[]]], {"task": []}, {"kind": {}}, {"task": {"status": [1]}}])
 @pytest.mark.parametrize("version", ["0.1", "0.2", "0.3", "1.0", "opvs"])
 def test_arbitrary_values_can_be_checked(version: str, value: Any):

@@ -69,7 +69,7 @@ async def test_a_message_and_the_records_that_show_it(connect_stdio: Connect, mo
         assert json.loads(shown["payload"]) == {"text": "report 3"}
         for pointer, nearest in (
             ("/params/massage", "/params has the members message"),
-            ("/params/message/parts/1/text", "/params/message/parts has 1 elements, the first is 0."),
+            ("/params/message/parts/1/text", "/params/message/parts has 1 element, the first is 0."),
             ("/params/message/parts/0/text/0", "/params/message/parts/0/text is neither an object nor an array."),
             ("params", "The whole payload has the members jsonrpc, id, method, params."),
         ):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from inspector.session.doctor.credentials import LOG_IN
-from inspector.session.doctor.steps import NEEDS_MESSAGE, REQUIRED, Comparison, Report, Step
+from inspector.session.doctor.steps import NEEDS_MESSAGE, Comparison, Report, Step
 from inspector.tui.render.glyphs import UNICODE
 from inspector.tui.screens.doctor import paragraphs
 
@@ -52,10 +52,21 @@ def test_a_failed_interface_is_named_with_its_cause_and_its_remedy():
 )
 def test_missing_credentials_are_entered_with_keys_and_not_with_options(remedy: str, shown: str):
     for step in (
-        Step("interface 2 as 1.0 over JSONRPC", False, f"http://h/: {REQUIRED} (401)", 0.0, remedy),
-        Step("card", False, "the card requires credentials", 0.0, remedy),
+        Step("interface 2 as 1.0 over JSONRPC", False, "http://h/: credentials are required", 0.0, remedy, denied=True),
+        Step("card", False, "the card requires credentials", 0.0, remedy, denied=True),
     ):
         assert lines(*GOOD, step)[-1].strip() == shown
+
+
+def test_a_missing_client_certificate_is_an_option():
+    remedy = "Add --client-cert FILE (PEM or PKCS#12)."
+    step = Step("tls", False, "The server requires a client certificate.", 0.0, remedy, denied=True)
+    assert lines(*GOOD, step)[-1].strip() == remedy
+
+
+def test_a_remedy_names_keys_only_if_the_credentials_are_the_cause():
+    step = Step("interface 2 as 1.0 over JSONRPC", False, "it says: credentials are required", 0.0, "See its log.")
+    assert lines(*GOOD, step)[-1].strip() == "See its log."
 
 
 def test_a_note_about_an_interface_that_passed_is_shown_with_its_remedy():

@@ -142,7 +142,7 @@ def unreachable(card: Facts) -> Iterator[Violation]:
 @RULE_SET.rule(
     "CARD-046",
     HINT,
-    "An interface has another origin than the card",
+    "An interface is on another host than the card",
     section="1.0 §8.3",
     requirement="Credentials belong to an origin: clients should not send them to another origin without consent.",
     remedy="Check that the host is yours. If it is, no change is needed.",

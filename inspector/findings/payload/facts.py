@@ -24,6 +24,7 @@ _NORMALISED_NAMES = {
     "artifacts": "artifact",
     "history": "message",
     "msg": "message",
+    "update": "message",  # of a status, in the ProtoJSON of 0.3
 }
 
 _MOST_ERRORS = 1000

@@ -13,7 +13,7 @@ from inspector.findings.finding import Finding, Severity, worst_of
 from inspector.findings.lint import lint
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.ai_catalog import Entry, EntryKind
-from inspector.protocol.errors import FaultCode, FaultError
+from inspector.protocol.errors import FaultError
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.pointer import steps_of
 from inspector.session.card.lint import LintedCard, lint_url
@@ -28,8 +28,6 @@ MOST_DEPTH = 4
 _AT_ONCE = 8
 _SECONDS = 20.0
 """How long to wait for one card."""
-_OF_THE_USER = frozenset({FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED})
-"""The faults that are not about the catalog."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +121,7 @@ class CatalogLint:
 
     def _failed(self, result: LintedEntry, error: FaultError) -> LintedEntry:
         """Return the result of an entry whose card was not found, or may not be fetched without the user."""
-        if isinstance(error, PrivateRedirectError) or error.fault.code in _OF_THE_USER:
+        if isinstance(error, PrivateRedirectError) or error.fault.denied:
             return replace(result, unchecked=error.fault.sentence())
         return self._result(result, why=error.fault.seen.rstrip("."))
 

@@ -24,7 +24,7 @@ from inspector.capture.records import Kind
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer, HttpRequest
-from inspector.protocol.errors import BY_NAME, Fault, FaultCode, FaultError, ProtocolError
+from inspector.protocol.errors import BY_NAME, Fault, FaultError, ProtocolError
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.lifecycle import is_terminal
 from inspector.protocol.model import (
@@ -97,7 +97,7 @@ class Response:
     @property
     def denied(self) -> bool:
         """Return whether the agent required credentials or rejected them."""
-        return self.fault is not None and self.fault.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED)
+        return self.fault is not None and self.fault.denied
 
     def error_root(self) -> dict[str, Json]:
         """Return the error as JSON: code, message, data and its name."""

@@ -10,7 +10,7 @@ import stat
 import uuid
 from dataclasses import replace
 from functools import lru_cache
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath, PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -161,12 +161,29 @@ def _insert(files: tuple[LargeFile, ...], body: bytes) -> tuple[bytes, tuple[Fil
     return body, tuple(splices)
 
 
-def guess_type(name: str) -> str:
+def guess_type(name: str, *, unknown: str = "application/octet-stream") -> str:
     """Return the media type of a file from its name; of a compressed file, that of the compressed bytes."""
     media_type, compression = mimetypes.guess_type(name)
     if compression:
         media_type = _COMPRESSED.get(compression)
-    return media_type or "application/octet-stream"
+    return media_type or unknown
+
+
+def implied(part: DraftPart) -> tuple[str, str]:
+    """Return the media type and the file name that a part gets if it has none; `""` if nothing is known.
+
+    The type of a link is not guessed if its name has no known ending: the server of the file knows it.
+    """
+    match part.kind:
+        case PartKind.FILE:
+            name = PurePath(part.value).name
+            return guess_type(part.filename or name), name
+        case PartKind.LINK:
+            name = name_in_url(part.value)
+            return guess_type(part.filename or name, unknown=""), name
+        case PartKind.DATA:
+            return "application/json", ""
+    return "", ""
 
 
 def name_in_url(url: str) -> str:
@@ -193,7 +210,6 @@ def _part(written: DraftPart, files: list[LargeFile], *, whole: bool) -> Part:
 
 def _members(written: DraftPart) -> dict[str, Any]:
     """Return the members of a part, without its metadata and the content of a file."""
-    name, guessed = written.filename, ""
     content: dict[str, Any] = {}
     match written.kind:
         case PartKind.TEXT:
@@ -201,22 +217,19 @@ def _members(written: DraftPart) -> dict[str, Any]:
         case PartKind.FILE:
             if not written.value:
                 raise _InvalidError("Enter the path of a file.")
-            name = name or _path(written.value).name
-            guessed = guess_type(_encodable(name))
         case PartKind.LINK:
             if written.is_blank:
                 raise _InvalidError("Enter the URL of a file.")
             content = {"url": _encodable(written.value)}
-            name = name or name_in_url(written.value)
-            guessed = guess_type(_encodable(name))
         case PartKind.DATA:
             if written.is_blank:
                 raise _InvalidError("Enter JSON.")
             content = {"data": _parsed(written.value)}
-            guessed = "application/json"
     if isinstance(value := content.get("data"), Unreadable):
         raise _InvalidError(f"This is {value.why}." if value.why.startswith("not JSON") else f"Not JSON: {value.why}.")
-    return content | _non_empty(filename=_encodable(name), media_type=written.media_type or guessed)
+    media_type, name = implied(written)
+    filename = _encodable(written.filename or name)
+    return content | _non_empty(filename=filename, media_type=written.media_type or media_type)
 
 
 def _path(value: str) -> Path:

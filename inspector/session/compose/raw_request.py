@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urlsplit
 
 from inspector.protocol.bindings import rest
 from inspector.protocol.bindings.base import FileSplice, GrpcRequest, HttpRequest, WireRequest
@@ -75,11 +75,11 @@ def read_request(text: str, before: WireRequest, call: CallContext) -> WireReque
 
 
 def _absolute(url: str, base: str) -> str:
-    """Return a URL; one that begins with a slash is relative to `base`."""
-    try:
-        return urljoin(base, url) if url.startswith("/") else url
-    except ValueError:  # brackets without an address
-        raise usage_error(f"{url!r} is not a valid URL.") from None
+    """Return a URL; what begins with a slash, or with two, is a path of the host of `base` (RFC 9112 3.2.1)."""
+    if not url.startswith("/"):
+        return url
+    parts = urlsplit(base)
+    return f"{parts.scheme}://{parts.netloc}{url}"
 
 
 def raw_context(wire: WireRequest, like: CallContext) -> CallContext:

@@ -14,6 +14,7 @@ _UNAUTHORIZED = 401
 _NO_CHALLENGE = "Send WWW-Authenticate with the scheme: clients cannot know otherwise which credentials are demanded."
 _UNDECLARED = "Declare the demanded scheme on the card, or send a challenge of a scheme on the card."
 LOG_IN = "Log in (a2a-inspect auth login), or add --bearer or --header."
+"""The remedy if the card declares a scheme with a login."""
 
 
 def demanded_in_words(exchange: Exchange) -> str:
@@ -44,6 +45,11 @@ def remedy_for(hint: str, card: AgentCard | None) -> str:
         return hint
     options = credential_options(card)
     return LOG_IN if offers_login(card) else f"Add {options}." if options else hint
+
+
+def is_about_options(remedy: str) -> bool:
+    """Return whether a remedy names options of the command line, and nothing else."""
+    return remedy == LOG_IN or remedy.startswith("Add ")
 
 
 def _challenges(exchange: Exchange) -> tuple[Challenge, ...]:

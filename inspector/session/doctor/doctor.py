@@ -70,7 +70,7 @@ _ADDRESS_PROBLEMS = {
     AddressScope.WILDCARD: "this is a wildcard address: servers listen there, but clients cannot connect to it",
 }
 _BYPASS = "If a proxy serves this agent, its card has to declare the URLs of the proxy."
-NO_CARD: dict[str, str] = {
+_NO_CARD: dict[str, str] = {
     FaultCode.CREDENTIALS_MISSING: "the card requires credentials",
     FaultCode.AUTH_FAILED: "the card requires credentials",
     FaultCode.CARD_NOT_FOUND: "no card at any of these URLs",
@@ -201,7 +201,7 @@ class Doctor:
             self.report.fault = Fault(Whose.NETWORK, FaultCode.UNREACHABLE, seen, layer.remedy)
             if layer.denied:
                 self.report.fault = Fault(Whose.YOURS, FaultCode.AUTH_FAILED, seen, layer.remedy)
-            yield Step(layer.name, False, layer.seen, layer.seconds, layer.remedy)
+            yield Step(layer.name, False, layer.seen, layer.seconds, layer.remedy, denied=layer.denied)
             return
 
     async def _entry(self) -> AsyncGenerator[Step, None]:
@@ -309,10 +309,10 @@ class Doctor:
         found = [(fetch.url, str(fetch.found)) for fetch in fetches]
         fault = not_found(self.report.reference, found, statuses, private=private, login_page=login_page)
         self.report.fault = replace(fault, seen=redactor.text(fault.seen))
-        seen = NO_CARD.get(fault.code, fault.seen)
+        seen = _NO_CARD.get(fault.code, fault.seen)
         if login_page and fault.hint == LOGIN_PAGE_HINT:
             seen = f"a redirect to a login page: {login_page}"
-        return Step("card", False, seen, 0.0, fault.hint)
+        return Step("card", False, seen, 0.0, fault.hint, denied=fault.denied)
 
     async def _connect(self, fetched: CardFetch | None) -> Connection:
         """Connect the session; if it is already connected to this agent, keep its connection and its interface."""

@@ -26,7 +26,6 @@ from inspector.wire.client.faults import CERTIFICATE_OPTION
 from inspector.wire.endpoint import endpoint_of, proxy_of
 from inspector.wire.port_protocol import port_protocol, port_remedy
 
-_PROTECTED = frozenset({FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED})
 _CREDENTIALS_NEEDED = frozenset({401, 403})
 _OTHER_PORT = frozenset({400, 426})
 """The statuses with which servers answer HTTP on a port with TLS, and HTTP/1.1 on a port with HTTP/2 only."""
@@ -59,9 +58,9 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
     exchange = call.exchange
     exchange.probe = True
 
-    def step(passed: bool | None, message: str, remedy: str = "") -> Step:
+    def step(passed: bool | None, message: str, remedy: str = "", *, denied: bool = False) -> Step:
         took = time.perf_counter() - began
-        return Step(f"{name} as {protocol_name(choice)}", passed, message, took, remedy, exchange.number)
+        return Step(f"{name} as {protocol_name(choice)}", passed, message, took, remedy, exchange.number, denied)
 
     if not await finish(call, seconds):
         return Probed(step(False, f"no response within {seconds:g} s", NO_RESPONSE_HINT), None)
@@ -73,9 +72,9 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
             return Probed(step(False, f"{seen}; {in_words(errors)}", remedy_of(errors)), True)
         return Probed(step(True, seen), True)
     status = exchange.head.status if exchange.head else 0
-    if fault is not None and fault.code in _PROTECTED:
+    if fault is not None and fault.denied:
         seen, remedy = _denial(session, call, fault, choice)
-        return Probed(step(False, seen, remedy), None, denied=exchange)
+        return Probed(step(False, seen, remedy, denied=True), None, denied=exchange)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return Probed(step(None, "too many requests (429)", "Wait, and run the doctor again."), None)
     if fault is None:

@@ -41,7 +41,7 @@ class Step:
     """One check; `passed` is None if the result is unknown.
 
     `message` is the result as text, `remedy` the next step after a failure, `seconds` the duration, `exchange` the
-    number of its exchange.
+    number of its exchange, `denied` whether credentials are missing or were not accepted.
     """
 
     name: str
@@ -50,6 +50,7 @@ class Step:
     seconds: float = 0.0
     remedy: str = ""
     exchange: int = 0
+    denied: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from textual.widgets import Input, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
 from inspector.lazy_dataclass import dataclass
-from inspector.session.compose.build import guess_type, name_in_url
+from inspector.session.compose.build import implied
 from inspector.session.compose.draft import DraftPart, PartKind
 from inspector.tui.compose.outline import size_of
 from inspector.tui.compose.path_completion import Candidate, candidates, completed
@@ -167,11 +167,7 @@ class PartEditor(Pane):
         if part is None:
             return
         self.set_title(Chip(part.kind), Chip(size_of(part), "$text-soft"), name=f"Part {self.index + 1}")
-        hints = ("application/json" if part.kind is PartKind.DATA else "", "")
-        if part.kind in _ONE_LINE:
-            name = part.value.rpartition("/")[2] if part.kind is PartKind.FILE else name_in_url(part.value)
-            hints = (guess_type(part.filename or name), name)
-        for name, hint in zip(_FIELDS, (*hints, "{...}"), strict=True):
+        for name, hint in zip(_FIELDS, (*implied(part), "{...}"), strict=True):
             self.query_one(f"#part-{name}", Input).placeholder = hint or "none"
 
     def _change(self, **members: str) -> None:

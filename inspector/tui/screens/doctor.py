@@ -11,16 +11,13 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
-from inspector.protocol.errors import FaultCode
 from inspector.protocol.selection import Choice
-from inspector.session.doctor.credentials import LOG_IN
-from inspector.session.doctor.doctor import CARD_CONTENT, NO_CARD, Doctor
+from inspector.session.doctor.credentials import is_about_options
+from inspector.session.doctor.doctor import CARD_CONTENT, Doctor
 from inspector.session.doctor.steps import (
     INTERFACE,
     NEEDS_MESSAGE,
     NOT_CHECKED,
-    REJECTED,
-    REQUIRED,
     Comparison,
     Report,
     Step,
@@ -34,11 +31,10 @@ from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.screens.dialog import FITTED, Dialog
 from inspector.tui.views.registry import key_of_view
 from inspector.tui.widgets.fact_view import FactView
+from inspector.wire.client.faults import CERTIFICATE_OPTION
 
 _CARD_AT = "card at "
 """The beginning of the names of steps about a URL of the card."""
-_ABOUT_CREDENTIALS = (REQUIRED, REJECTED, NO_CARD[FaultCode.CREDENTIALS_MISSING])
-"""What the messages of steps contain for which credentials are missing or not accepted."""
 _DECLARED = 30
 """The most cells for what the card declares, beside what was observed."""
 _NOT_HERE = f"{NOT_CHECKED} here: after a message, the Agent view shows it"
@@ -177,7 +173,8 @@ def _interface(name: str, steps: Sequence[Step]) -> Step:
     why = next((step for step in decisive if not passed or step.remedy), None)
     reason = f": {why.message.removeprefix(f'{url}: ')}" if why else ""
     remedy = next((step.remedy for step in decisive if step.remedy), "")
-    return Step(name, passed, f"{what}{reason}", sum(step.seconds for step in steps), remedy)
+    denied = any(step.denied for step in decisive)
+    return Step(name, passed, f"{what}{reason}", sum(step.seconds for step in steps), remedy, denied=denied)
 
 
 def _row(row: Step, width: int, glyphs: Glyphs) -> list[Paragraph]:
@@ -194,10 +191,10 @@ def _row(row: Step, width: int, glyphs: Glyphs) -> list[Paragraph]:
 
 def _remedy(row: Step) -> str:
     """Return the remedy of a step; if credentials are missing, with the keys to get them instead of the options."""
-    if not row.remedy or not any(words in row.message for words in _ABOUT_CREDENTIALS):
+    if not row.remedy or not row.denied or CERTIFICATE_OPTION in row.remedy:
         return row.remedy
     keys = f"Press {key_of('back')}, then {key_of('credentials')}, to log in or to enter a secret."
-    return keys if row.remedy == LOG_IN or row.remedy.startswith("Add ") else f"{row.remedy} {keys}"
+    return keys if is_about_options(row.remedy) else f"{row.remedy} {keys}"
 
 
 def _comparison(rows: Sequence[Comparison], glyphs: Glyphs) -> list[Paragraph]:

@@ -18,7 +18,7 @@ from inspector.protocol.selection import Choice
 from inspector.session.connection import Connection
 from inspector.session.lazy_loading import load_features
 from inspector.session.session import Session
-from inspector.tui.notify import CREDENTIAL_FAULTS, notify
+from inspector.tui.notify import notify
 from inspector.tui.refresh_throttle import RefreshThrottle
 from inspector.tui.render.glyphs import PHASE, Glyphs
 from inspector.tui.screens.frame import FrameScreen
@@ -187,7 +187,7 @@ class SessionScreen(FrameScreen):
 
     def show_fault(self, fault: Fault) -> None:
         """Show why no agent is connected, in the Agent view; a user who reads the requests in Traffic stays there."""
-        self._doing = ("bad", CREDENTIALS_NEEDED if fault.code in CREDENTIAL_FAULTS else "no agent")
+        self._doing = ("bad", CREDENTIALS_NEEDED if fault.denied else "no agent")
         self.agent.show_fault(fault)
         if self.view != "traffic":
             self.view = "agent"

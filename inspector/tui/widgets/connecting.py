@@ -20,7 +20,6 @@ from inspector.session.connection import GET_CARD
 from inspector.session.journal import Journal
 from inspector.text.units import duration
 from inspector.tui.keys import COMMANDS, VIEW, key_of
-from inspector.tui.notify import CREDENTIAL_FAULTS
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.widgets.pane import Chip
@@ -152,14 +151,13 @@ class Connecting(VerticalScroll):
         ]
 
     def _failure(self, fault: Fault) -> list[Content]:
-        denied = fault.code in CREDENTIAL_FAULTS
-        hint = f"Press {key_of('credentials')} to log in or to enter a secret." if denied else fault.hint
+        hint = f"Press {key_of('credentials')} to log in or to enter a secret." if fault.denied else fault.hint
         needs_certificate = CERTIFICATE_OPTION in fault.hint
         if needs_certificate:
             hint += f" Press {key_of('credentials')} to enter one here."
-        whose = "you: credentials are needed" if denied else _RESPONSIBLE.get(fault.whose, fault.whose.value)
+        whose = "you: credentials are needed" if fault.denied else _RESPONSIBLE.get(fault.whose, fault.whose.value)
         steps = []
-        if denied or needs_certificate:
+        if fault.denied or needs_certificate:
             ways = "enter a client certificate" if needs_certificate else "log in, or enter a secret"
             steps.append(("credentials", f"credentials: {ways}"))
         steps += [("refresh", "try again")]

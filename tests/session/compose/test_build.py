@@ -55,6 +55,13 @@ def test_the_parts_keep_their_order_and_say_what_they_are(tmp_path: Path):
     ]
 
 
+@pytest.mark.parametrize("url", ["https://files.example/reports/latest", "https://files.example/a.unknown-to-all"])
+def test_the_type_of_a_link_is_not_guessed_without_a_known_ending(url: str):
+    assert parts(DraftPart(LINK, url)) == [{"url": url, "filename": name_in_url(url)}]
+    [named] = parts(DraftPart(LINK, url, filename="latest.pdf"))
+    assert named["mediaType"] == "application/pdf"
+
+
 @pytest.mark.parametrize("written", ["null", "0", "false", '""', '"e999"', "[]", "{}", ' {"a" : null} \n', "1e300"])
 def test_data_is_any_json(written: str):
     [part] = compose(Draft((DraftPart(DATA, written),))).request.message.parts

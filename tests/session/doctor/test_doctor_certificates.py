@@ -158,6 +158,7 @@ async def test_a_refused_certificate_is_reported_with_its_name(
     async with strict_server(authority) as url:
         report = await examine(tmp_path, url, Settings(certificate=stranger))
     assert [step.name for step in report.steps] == ["name", "tcp", "tls"]
+    assert the(report, "tls").denied
     assert the(report, "tls").message == f"127.0.0.1 refused the client certificate {NAME} (TLS alert: unknown ca)."
     assert report.fault is not None
     assert report.fault.code == FaultCode.AUTH_FAILED
