@@ -17,7 +17,7 @@ from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.filter import LineFilter
 from textual.screen import Screen
-from textual.theme import ThemeProvider
+from textual.theme import Theme, ThemeProvider
 
 from inspector import PROGRAM
 from inspector.agents_file import NamedAgent
@@ -27,6 +27,7 @@ from inspector.tui import lazy_loading
 from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.key_order import KeyOrder, UserInput
 from inspector.tui.keys import COMMANDS, READ_ONLY, UNBOUND, VIEW, Group, bind, group_of, key_of, shown_key, use_keys
+from inspector.tui.lazy_strips import make_caches_lazily
 from inspector.tui.notify import notify
 from inspector.tui.removed_widgets import is_caused_by_removal, is_on_removed_widget
 from inspector.tui.render.glyphs import ASCII, UNICODE
@@ -53,6 +54,8 @@ if TYPE_CHECKING:
     from inspector.tui.screens.settings import SettingsScreen
     from inspector.tui.screens.workbench import WorkbenchScreen
     from inspector.tui.sessions import Sessions
+
+make_caches_lazily()
 
 DEFAULT_THEME = "dusk"
 _TICK = 10.0
@@ -104,6 +107,10 @@ class InspectorApp(App[int | Fault]):
     def get_key_display(self, binding: Binding) -> str:
         """Return the spelling of a key, the same as in sentences."""
         return shown_key(binding.key)
+
+    def get_theme(self, theme_name: str) -> Theme | None:
+        """Return a theme; Textual asks for it for each line, and would copy the dictionary of all themes twice."""
+        return self._registered_themes.get(theme_name) or super().get_theme(theme_name)
 
     def get_line_filters(self) -> Sequence[LineFilter]:
         """Clean the output before other filters change its colours."""

@@ -56,22 +56,7 @@ def install(monkeypatch: Any) -> None:
         monkeypatch.setattr(Screen, "_compositor_refresh", _draw_if_displayed)
         monkeypatch.setattr(Stylesheet, "_parse_rules", _parse_rules)
         monkeypatch.setattr(Stylesheet, "set_variables", _set_variables)
-        monkeypatch.setattr("textual.strip.FIFOCache", lambda _: _NO_CACHE)
         monkeypatch.setattr(RuleSet, "__hash__", object.__hash__)  # the same hash, but not computed by Python code
-
-
-class _NoCache:
-    """A cache that keeps nothing."""
-
-    def get(self, _: object) -> None:
-        return None
-
-    def __setitem__(self, _: object, value: object) -> None:
-        pass
-
-
-_NO_CACHE = _NoCache()
-"""The cache of all lines: a line is drawn once in most tests, and seven caches need more memory than the line."""
 
 
 async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = MAX_SECONDS) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderableType, RenderHook, RenderResult
@@ -57,7 +57,7 @@ class OutputFilter(LineFilter):
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         """Return the filtered segments, the same list if nothing changes."""
-        if not all(_harmless(segment) for segment in segments):
+        if not _harmless(segments):
             width = sum(segment.cell_length for segment in segments)
             segments = Segment.adjust_line_length(list(_cleaned(segments, _CLEAN)), width)
         for other in self.others:
@@ -83,9 +83,14 @@ class _Cleaned:
         yield from _cleaned(list(console.render(self._renderable, options)), _CLEAN_LINES)
 
 
-def _harmless(segment: Segment) -> bool:
-    text, style, control = segment
-    return control is None and _is_visible(text) and (style is None or _harmless_style(style))
+def _harmless(segments: Iterable[Segment]) -> bool:
+    """Return whether a line can be drawn as it is; its whole text is searched at once, because every line is."""
+    texts: list[str] = []
+    for text, style, control in segments:
+        if control is not None or not (style is None or _harmless_style(style)):
+            return False
+        texts.append(text)
+    return _is_visible("".join(texts))
 
 
 def _is_visible(text: str) -> bool:
