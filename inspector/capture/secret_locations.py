@@ -143,7 +143,7 @@ def mask_text(text: str) -> str:
 def mask_url(url: str) -> str:
     """Mask the userinfo of a URL, and its parameters with names such as `token`; the scheme may be missing."""
     begin = _AUTHORITY.match(url)
-    spans = [*_parameters(url), *_userinfo(url, 0)]
+    spans = [*_parameters(url), *_userinfo(url)]
     if begin and not url.startswith("/") and not url.startswith("://", begin.end() - 1):
         spans += _user_of_authority(url, 0)
     elif url.startswith("//"):
@@ -238,13 +238,13 @@ def _in_urls(text: str) -> Iterator[_Span]:
             places = [found.start() + at for at, _ in units] + [done]
         else:
             places = list(range(found.start(), done + 1))
-        for start, end, mask in (*_parameters(url), *_userinfo(url, 0)):
+        for start, end, mask in (*_parameters(url), *_userinfo(url)):
             yield places[start], places[end], mask
 
 
-def _userinfo(url: str, start: int) -> Iterator[_Span]:
+def _userinfo(url: str) -> Iterator[_Span]:
     """Return the userinfo of a URL, and of the URLs within it."""
-    at = url.find("://", start)
+    at = url.find("://")
     while at >= 0:
         yield from _user_of_authority(url, at + 3)
         at = url.find("://", at + 3)

@@ -42,7 +42,7 @@ def json_object(raw: bytes) -> Mapping[str, Json] | None:
 class ServerMetadata:
     """The metadata of an authorization server (RFC 8414 section 2), or the OpenID discovery document.
 
-    `issuer_in_redirect` is whether redirects contain the issuer (RFC 9207), `members` is the whole document.
+    `issuer_in_redirect` is whether redirects contain the issuer (RFC 9207).
     """
 
     issuer: str = ""
@@ -53,7 +53,6 @@ class ServerMetadata:
     keys_url: str = ""
     client_authentication: tuple[str, ...] = ()
     issuer_in_redirect: bool = False
-    members: Mapping[str, Json] = field(default_factory=dict)
 
 
 def read_metadata(members: Mapping[str, Json]) -> ServerMetadata:
@@ -67,7 +66,6 @@ def read_metadata(members: Mapping[str, Json]) -> ServerMetadata:
         keys_url=_text(members, "jwks_uri"),
         client_authentication=_texts(members, "token_endpoint_auth_methods_supported"),
         issuer_in_redirect=members.get("authorization_response_iss_parameter_supported") is True,
-        members=members,
     )
 
 

@@ -79,7 +79,6 @@ class HttpScheme:
 
     name: str
     scheme: str = ""
-    bearer_format: str = ""
     description: str = ""
 
     def in_words(self) -> str:
@@ -185,14 +184,13 @@ def offers_login(card: AgentCard) -> bool:
     return any(isinstance(scheme, OAuth2Scheme | OpenIdConnectScheme) for scheme in security_schemes(card).values())
 
 
-def requirements_in_words(card: AgentCard, skill: AgentSkill | None = None, *, none: str = "none required") -> str:
+def requirements_in_words(card: AgentCard, *, none: str = "none required") -> str:
     """Return the required authentication: `none`, or the alternatives that the card lists.
 
     If the card declares schemes but requires none of them, the schemes are listed, because agents often mean to
     require them.
     """
-    alternatives = requirements(card, skill)
-    if alternatives:
+    if alternatives := requirements(card):
         return ", or ".join(combination_in_words(combination) for combination in alternatives)
     if schemes := security_schemes(card):
         declared = ", ".join(dict.fromkeys(scheme.in_words() for scheme in schemes.values()))
@@ -260,7 +258,7 @@ def read_scheme(name: str, value: Mapping[str, Json]) -> SecurityScheme:
             location = _text(members, "location") or _text(members, "in")
             return ApiKeyScheme(name, location, _text(members, "name"), description)
         case "http":
-            return HttpScheme(name, _text(members, "scheme"), _text(members, "bearerFormat"), description)
+            return HttpScheme(name, _text(members, "scheme"), description)
         case "oauth2":
             flows = members.get("flows")
             declared = flows.items() if isinstance(flows, Mapping) else ()

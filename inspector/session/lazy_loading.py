@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from inspector.session.login.logins import Logins
     from inspector.session.push.service import PushService
     from inspector.session.tasks import TaskFold
-    from inspector.wire.client.credentials import Credentials
     from inspector.wire.client.http import Client
 
 _MODULES = (
@@ -129,10 +128,3 @@ def message_to_resend(request: Record) -> SendRequest:
     from inspector.session.replay.resend import message_to_resend  # noqa: PLC0415 - see above
 
     return message_to_resend(request)
-
-
-def curl_command(request: Record, credentials: Credentials) -> str:
-    """Return a recorded request as a curl command; raises `FaultError`."""
-    from inspector.session.exporters.curl import command  # noqa: PLC0415 - see above
-
-    return command(request, credentials)

@@ -392,10 +392,6 @@ class Session:
         """Return the payload of a record, as JSON text where it can be read."""
         return payload_json(record, self.journal.request_of(record))
 
-    def curl(self, record: Record) -> str:
-        """Return the request of a record as a curl command with the current credentials; raises `FaultError`."""
-        return lazy_loading.curl_command(self.journal.request_of(record), self.credentials.current)
-
 
 def _no_interface(card: AgentCard, version: str) -> Fault:
     """Return the fault of a card without an interface that can be used with the requested version, if there is one."""

@@ -59,7 +59,7 @@ def card(schemes: Any = None, required: Any = None, *skills: Any) -> AgentCard:
         ({"type": "apiKey", "in": "header", "name": "X-K"}, ApiKeyScheme("s", "header", "X-K")),
         (
             {"httpAuthSecurityScheme": {"scheme": "Bearer", "bearerFormat": "JWT"}},
-            HttpScheme("s", "Bearer", "JWT"),
+            HttpScheme("s", "Bearer"),
         ),
         ({"type": "http", "scheme": "basic"}, HttpScheme("s", "basic")),
         (

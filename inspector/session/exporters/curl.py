@@ -102,11 +102,6 @@ def cannot_express(seen: str, hint: str) -> FaultError:
     return usage_error(seen, hint)
 
 
-def command(request: Record, credentials: Credentials) -> str:
-    """Return a recorded request as a curl command with these credentials; raises `FaultError`."""
-    return write(signed_request(request, credentials))
-
-
 def signed_request(request: Record, credentials: Credentials) -> WireRequest:
     """Return a recorded request with these credentials; raises `FaultError` if the record is not a request."""
     binding = BINDINGS.get(str(request.meta.get("binding", "JSONRPC")))

@@ -102,8 +102,7 @@ class Login:
             raise FaultError(fault) from None
         if self._use is not None:
             self._use(token)
-        shown = {"granted_scopes": token.scopes, "token_expires_at": token.expires_at, "succeeded": True}
-        self._progress.end(**_NOTHING_TO_DO, **shown)
+        self._progress.end(**_NOTHING_TO_DO, succeeded=True)
         return token
 
     def cancel(self) -> None:

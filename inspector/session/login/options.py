@@ -78,12 +78,9 @@ class ClientRegistration:
     redirect_port: int = DEFAULT_REDIRECT_PORT
 
 
-def login_options(card: AgentCard, skill_id: str = "") -> tuple[LoginOption, ...]:
-    """Return the flows of the OAuth 2.0 and OpenID Connect schemes of a card, those that are required first.
-
-    With `skill_id`, the requirements are those of that skill.
-    """
-    required = _required_scopes(card, skill_id)
+def login_options(card: AgentCard) -> tuple[LoginOption, ...]:
+    """Return the flows of the OAuth 2.0 and OpenID Connect schemes of a card, those that are required first."""
+    required = _required_scopes(card)
     found: list[LoginOption] = []
     for name, scheme in security_schemes(card).items():
         members = (card.security_schemes or {}).get(name, {})
@@ -113,11 +110,10 @@ def _option(flow: OAuthFlow, grant: Grant, metadata_url: str, about: Mapping[str
     )
 
 
-def _required_scopes(card: AgentCard, skill_id: str) -> dict[str, list[str]]:
+def _required_scopes(card: AgentCard) -> dict[str, list[str]]:
     """Return the scopes that the security requirements ask for, by scheme."""
-    skill = next((skill for skill in card.skills if skill.id == skill_id), None) if skill_id else None
     asked: dict[str, list[str]] = {}
-    for requirement in chain.from_iterable(requirements(card, skill)):
+    for requirement in chain.from_iterable(requirements(card)):
         scopes = asked.setdefault(requirement.scheme.name, [])
         scopes += [scope for scope in requirement.scopes if scope not in scopes]
     return asked

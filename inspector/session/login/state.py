@@ -58,8 +58,7 @@ class LoginState:
     - `short_url`: a short URL at the loopback address that leads to the same page, `""` if there is none.
     - `user_code`: the code to enter at that URL, for a device code.
     - `expires_at`: when the user has to be done (seconds since 1970), None if nothing expires.
-    - `requested_scopes`, `granted_scopes`: what was asked for, and after success what was granted.
-    - `token_expires_at`: when the token expires, None if it is not known.
+    - `requested_scopes`: what was asked for; what was granted is in the token.
     - `error`: why the login failed, with the remedy in its `hint`; `untrusted`: the origin of the server that has to be
       trusted for it, `""` if the login failed for another reason.
     """
@@ -72,8 +71,6 @@ class LoginState:
     user_code: str = ""
     expires_at: float | None = None
     requested_scopes: tuple[str, ...] = ()
-    granted_scopes: tuple[str, ...] = ()
-    token_expires_at: float | None = None
     error: Fault | None = None
     untrusted: str = ""
     succeeded: bool = False
