@@ -21,7 +21,7 @@ import platformdirs
 from inspector import PROGRAM
 from inspector.lazy_dataclass import dataclass
 from inspector.options import BINDING_NAMES, home_folder
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.errors import FaultError, usage_error
 from inspector.text import safe_toml
 from inspector.text.limited_file import read_limited
 from inspector.text.safe_toml import TomlError
@@ -241,7 +241,7 @@ def _error_at(path: Path, places: Lines, where: tuple[str, ...], seen: str, allo
 def file_error(path: Path, line: int, seen: str, allowed: str) -> FaultError:
     """Return the error for a mistake in a file, with its line (0 if it is unknown) and what is allowed."""
     where = f"{path}:{line}" if line else str(path)
-    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, f"{where}: {seen}.", f"Allowed: {allowed}."))
+    return usage_error(f"{where}: {seen}.", f"Allowed: {allowed}.")
 
 
 def change_file(path: Path, change: Callable[[TOMLDocument], None], check: Callable[[str], object] = str) -> None:

@@ -15,7 +15,7 @@ from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.card import AgentCard
-from inspector.protocol.errors import VERSION_NOT_SUPPORTED, Fault, FaultCode, FaultError, Whose
+from inspector.protocol.errors import VERSION_NOT_SUPPORTED, Fault, FaultCode, FaultError, Whose, usage_error
 from inspector.protocol.model import (
     ExtendedCardRequest,
     ListTasksRequest,
@@ -244,8 +244,7 @@ class Session:
 
     def _connected(self) -> Connection:
         if self.connection is None:
-            seen, hint = "No agent is connected.", "Connect to an agent first."
-            raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
+            raise usage_error("No agent is connected.", "Connect to an agent first.")
         return self.connection
 
     def _select(self, found: Connection) -> Choice | None:

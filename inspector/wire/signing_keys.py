@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from inspector.findings.signatures.keyset import KeySet, read_keys, read_pem
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.errors import usage_error
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable
 from inspector.text.limited_file import read_limited
@@ -23,11 +23,11 @@ def read_file(path: Path) -> KeySet:
         raw = read_limited(path)
     except OSError as error:
         seen = f"The key file {path} could not be read: {error.strerror or error}."
-        raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, _HINT)) from error
+        raise usage_error(seen, _HINT) from error
     keys = read_pem(raw) if raw.lstrip().startswith(_PEM) else _read_json(raw)
     if not keys.keys:
         seen = f"The key file {path} contains no key to verify with. {' '.join(keys.notes)}".strip()
-        raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, _HINT))
+        raise usage_error(seen, _HINT)
     return keys
 
 

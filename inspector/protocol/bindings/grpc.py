@@ -21,6 +21,7 @@ from inspector.protocol.errors import (
     ProtocolError,
     Whose,
     named_in,
+    usage_error,
 )
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.model import Json, Request, Unreadable
@@ -148,13 +149,9 @@ def encode(url: str, dialect: Dialect, operation: Operation, request: Request, r
         body = write_request(dialect, operation, dialect.encode_request(operation, request))
     except ValueError as error:
         why = str(error).rstrip(".")
-        raise FaultError(
-            Fault(
-                Whose.YOURS,
-                FaultCode.USAGE,
-                f"{operation.value} cannot be encoded as {method.request} of A2A {dialect.version}: {why}.",
-                "gRPC supports only the members of its messages. Remove the member, or use another binding.",
-            )
+        raise usage_error(
+            f"{operation.value} cannot be encoded as {method.request} of A2A {dialect.version}: {why}.",
+            "gRPC supports only the members of its messages. Remove the member, or use another binding.",
         ) from error
     metadata = {name.lower(): text for name, text in dialect.headers.items()}
     return GrpcRequest(target, f"/{service.name}/{method.name}", metadata, body, operation in STREAMING, tls)

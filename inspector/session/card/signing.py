@@ -11,7 +11,7 @@ from inspector.findings.signatures.keyset import KeySet
 from inspector.findings.signatures.verify import SignatureResult, protected_header, signatures_of, verify
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import HttpRequest
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose, usage_error
+from inspector.protocol.errors import usage_error
 from inspector.protocol.jsonvalue import parse_strictly
 from inspector.protocol.model import Unreadable
 from inspector.session.connection import MOST_REDIRECTS, Connection, DocumentFetch
@@ -65,7 +65,7 @@ async def given_keys(session: Session, place: str) -> KeySet:
     why = fetch.fault.seen if fetch.fault else " ".join(fetch.keys.notes)
     seen = f"{session.journal.redactor.url(place)} returned no key. {why}".strip()
     hint = "Give a URL that returns a JWK Set. Redirects are not followed."
-    raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
+    raise usage_error(seen, hint)
 
 
 def _key_urls(connection: Connection) -> list[str]:

@@ -13,7 +13,7 @@ from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import MASK
 from inspector.protocol.bindings.base import Binding, CertificateFiles, GrpcRequest, HttpRequest, WireRequest
 from inspector.protocol.bindings.registry import BINDINGS
-from inspector.protocol.errors import FaultError, usage_error
+from inspector.protocol.errors import usage_error
 from inspector.session.exchange import CallContext
 from inspector.wire.client.credentials import Credentials
 
@@ -35,7 +35,7 @@ def write(wire: WireRequest, _: CallContext | None = None) -> str:
         scheme = ["--http2"] if wire.tls else ["--http2-prior-knowledge"]
         return _curl("POST", wire.url, headers, framed, [*scheme, "--output", "-"], _certificate(wire.certificate))
     if wire.splices:
-        raise cannot_express("A large file does not fit on a command line.", "Send it with a2a-inspect send --file.")
+        raise usage_error("A large file does not fit on a command line.", "Send it with a2a-inspect send --file.")
     streamed = ["--no-buffer"] if "event-stream" in wire.headers.get("Accept", "") else []
     return _curl(wire.method, _escaped(wire.url), wire.headers, wire.body, streamed, _certificate(wire.certificate))
 
@@ -59,14 +59,14 @@ def _escaped(url: str) -> str:
     except httpx.InvalidURL:
         return url
     except UnicodeError:
-        raise cannot_express("Its URL has half of a surrogate pair.", "Correct the URL.") from None
+        raise usage_error("Its URL has half of a surrogate pair.", "Correct the URL.") from None
 
 
 def _curl(
     method: str, url: str, headers: Mapping[str, str], body: bytes, flags: list[str], certificate: list[str]
 ) -> str:
     if len(body) > LARGEST_COMMAND:
-        raise cannot_express(
+        raise usage_error(
             f"A body of {len(body):,} bytes does not fit on a command line.",
             "Use --preview http, and send it with --request.",
         )
@@ -95,11 +95,6 @@ def text_of(body: bytes) -> str | None:
     except UnicodeDecodeError:
         return None
     return None if "\0" in text else text
-
-
-def cannot_express(seen: str, hint: str) -> FaultError:
-    """Return the error for a request that a format cannot express."""
-    return usage_error(seen, hint)
 
 
 def signed_request(request: Record, credentials: Credentials) -> WireRequest:

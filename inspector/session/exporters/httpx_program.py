@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from inspector.protocol.bindings.base import CertificateFiles, GrpcRequest, HttpRequest, WireRequest
+from inspector.protocol.errors import usage_error
 from inspector.session.exchange import CallContext
-from inspector.session.exporters.curl import PASSPHRASE, cannot_express, text_of
+from inspector.session.exporters.curl import PASSPHRASE, text_of
 
 _PKCS12_IMPORTS = """\
 from cryptography.hazmat.primitives.serialization import {encryption}, Encoding, PrivateFormat
@@ -23,9 +24,9 @@ with tempfile.NamedTemporaryFile() as file:  # the ssl module reads PEM only
 def write(wire: WireRequest, _: CallContext | None = None) -> str:
     """Write a request as a Python program over httpx; raises `FaultError` for a gRPC call."""
     if isinstance(wire, GrpcRequest):
-        raise cannot_express("httpx does not support gRPC.", "Use curl instead.")
+        raise usage_error("httpx does not support gRPC.", "Use curl instead.")
     if wire.splices:
-        raise cannot_express("A large file does not fit into a program.", "Send it with a2a-inspect send --file.")
+        raise usage_error("A large file does not fit into a program.", "Send it with a2a-inspect send --file.")
     content = text_of(wire.body)
     lines = [*_imports(wire.certificate), "", f"headers = {_table(wire)}"]
     lines.append(f"content = {wire.body!r}" if content is None else f"content = {content!r}.encode()")

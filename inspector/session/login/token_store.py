@@ -23,7 +23,7 @@ from inspector import PROGRAM
 from inspector.capture.paths import stored_tokens_path
 from inspector.capture.private_files import CaptureError, private_folder, reason, replace_file
 from inspector.lazy_dataclass import dataclass
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.errors import FaultError, usage_error
 from inspector.protocol.jsonvalue import parse
 from inspector.session.login.tokens import Token, TokenKey
 
@@ -175,7 +175,7 @@ class TokenStore:
         return self._error(f"cannot be written: {why}", "The token is used until the end of this session.")
 
     def _error(self, what: str, hint: str) -> FaultError:
-        return _error(f"The file of tokens {self.path} {what}.", hint)
+        return usage_error(f"The file of tokens {self.path} {what}.", hint)
 
 
 def _lock(handle: int, *, wait: bool) -> bool:
@@ -211,12 +211,14 @@ def _keyring() -> Any:
         import keyring  # noqa: PLC0415 - an optional library, which is slow to load
     except ImportError as error:
         hint = "Install it with pip install 'a2a-inspect[keyring]', or store the token in a file."
-        raise _error("The keyring of the system cannot be used: the library keyring is not installed.", hint) from error
+        raise usage_error(
+            "The keyring of the system cannot be used: the library keyring is not installed.", hint
+        ) from error
     backend = keyring.get_keyring()
     module = type(backend).__module__
     if module.startswith(("keyring.backends.fail", "keyring.backends.null", "keyrings.alt")):
         hint = "Start a keyring service (Secret Service, KWallet), or store the token in a file."
-        raise _error("The keyring of the system cannot be used: there is no secure backend.", hint)
+        raise usage_error("The keyring of the system cannot be used: there is no secure backend.", hint)
     return keyring
 
 
@@ -229,7 +231,7 @@ def _guarded(what: str, work: Callable[[Any], Any]) -> Any:
         return work(ring)
     except (KeyringError, OSError, RuntimeError) as error:
         hint = "Unlock the keyring, or store the token in a file."
-        raise _error(f"The keyring of the system cannot be {what}: {error}.", hint) from error
+        raise usage_error(f"The keyring of the system cannot be {what}: {error}.", hint) from error
 
 
 def _delete(entry: StoredToken) -> None:
@@ -270,7 +272,3 @@ def _token(value: Mapping[str, Any]) -> Token | None:
         return Token(**{**value, **tuples, "key": TokenKey(**value["key"])})
     except (KeyError, TypeError):
         return None
-
-
-def _error(seen: str, hint: str) -> FaultError:
-    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))

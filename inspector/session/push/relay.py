@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.errors import usage_error
 from inspector.session.journal import Journal
 from inspector.wire.receiver.forward import ForwardedRequest, Forwarder, ForwardResult
 
@@ -64,7 +64,7 @@ class Relay:
         if parcel is None:
             seen = f"Record #{seq} is not a delivery, or its bytes are no longer in memory."
             hint = f"Select one of the last {_MOST_STORED} deliveries of this session."
-            raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
+            raise usage_error(seen, hint)
         return await self._send(seq, parcel, url, "sent again")
 
     @property

@@ -13,7 +13,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from inspector.lazy_dataclass import dataclass
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.errors import usage_error
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +57,12 @@ def authority(host: str, port: int) -> str:
 def listening_socket(host: str, port: int) -> socket.socket:
     """Return a listening socket; raises `FaultError` if the address is not usable."""
     if port not in range(65536):
-        raise _unusable(f"{port} is not a port.", "Enter a number from 0 to 65535; with 0, a free port is used.")
+        raise usage_error(f"{port} is not a port.", "Enter a number from 0 to 65535; with 0, a free port is used.")
     try:
         family = socket.AF_INET6 if ip_address(host).version == 6 else socket.AF_INET
         return socket.create_server((host, port), family=family)
     except (ValueError, OSError) as error:
-        raise _unusable(*_explain(error, host, port)) from error
+        raise usage_error(*_explain(error, host, port)) from error
 
 
 def tls_context(certificate: Path, key: Path | None = None) -> ssl.SSLContext:
@@ -78,9 +78,11 @@ def tls_context(certificate: Path, key: Path | None = None) -> ssl.SSLContext:
         )  # without it, OpenSSL would ask for a password at the terminal
     except ssl.SSLError as error:
         what = f"{certificate} and {key}" if key else str(certificate)
-        raise _unusable(f"No certificate with its key was found in {what} ({error.reason or error}).", hint) from error
+        raise usage_error(
+            f"No certificate with its key was found in {what} ({error.reason or error}).", hint
+        ) from error
     except OSError as error:
-        raise _unusable(f"The certificate or its key could not be read: {error.strerror or error}.", hint) from error
+        raise usage_error(f"The certificate or its key could not be read: {error.strerror or error}.", hint) from error
     return context
 
 
@@ -101,10 +103,6 @@ def why_no_tls(error: Exception) -> str:
     if isinstance(error, TimeoutError):
         return "the sender did not complete the TLS handshake in time"
     return "the sender closed the connection during the TLS handshake: it may not trust our certificate"
-
-
-def _unusable(seen: str, hint: str) -> FaultError:
-    return FaultError(Fault(Whose.YOURS, FaultCode.USAGE, seen, hint))
 
 
 def _explain(error: Exception, host: str, port: int) -> tuple[str, str]:
@@ -136,9 +134,9 @@ def _read_public(url: str) -> tuple[str, str, frozenset[str]]:
         parts = urlsplit(url)
         name, port = parts.hostname, parts.port
     except ValueError as error:
-        raise _unusable(f"The public url is invalid: {error}.", hint) from error
+        raise usage_error(f"The public url is invalid: {error}.", hint) from error
     if parts.scheme not in ("http", "https") or not name or parts.query or parts.fragment or "@" in parts.netloc:
-        raise _unusable("The public url does not have the form http(s)://host/path.", hint)
+        raise usage_error("The public url does not have the form http(s)://host/path.", hint)
     hosts = {f"[{name}]" if ":" in name else name}
     if not name.isascii():
         with suppress(UnicodeError):
