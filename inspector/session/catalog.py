@@ -143,7 +143,7 @@ class CatalogReader:
         fetch = await fetch_card(self.journal, self.client, credentials, url)
         if fetch.fault is not None:
             raise FaultError(fetch.fault)
-        shown, status = self.journal.redactor.url(url), fetch.head.status if fetch.head else 0
+        shown, status = self.journal.redactor.url(url), fetch.status
         if fetch.private_redirect is not None:
             hint = f"If you trust the address, add --trust {fetch.private_redirect.origin}."
             fault = Fault(

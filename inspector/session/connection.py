@@ -174,10 +174,9 @@ class CardFetch(DocumentFetch):
 
     def take_body(self, body: Body) -> list[Record]:
         """Append the body; if the status is 200, read it as a card or a catalog."""
-        status = self.head.status if self.head else 0
         self.raw = body.raw
-        self.found = discovery.read_answer(status, self.content_type, body.raw)
-        if self.head and status == HTTPStatus.OK and (read := self._as_catalog(body.raw)):
+        self.found = discovery.read_answer(self.status, self.content_type, body.raw)
+        if self.head and self.status == HTTPStatus.OK and (read := self._as_catalog(body.raw)):
             self.catalog = read
             self.found = f"an AI Catalog with {len(read.entries):,} entries"
             self.findings = self.journal.checker.catalog(body.raw, self.url, self.head.headers)
@@ -207,8 +206,11 @@ class CardFetch(DocumentFetch):
 
     def _judge(self, raw: bytes) -> tuple[Finding, ...]:
         """Lint a card, or JSON at a URL that is only for a card, but not an error page."""
-        is_ok = self.head is not None and self.head.status == HTTPStatus.OK
-        is_meant = is_ok and "json" in self.content_type and discovery.candidates(self.url) == [self.url]
+        is_meant = (
+            self.status == HTTPStatus.OK
+            and "json" in self.content_type
+            and discovery.candidates(self.url) == [self.url]
+        )
         is_card = isinstance(self.found, FoundCard) or discovery.invalid_card_reason(self.found)
         headers = self.head.headers if self.head else ()
         return self.journal.checker.lint(raw, self.also_at or self.url, headers) if is_card or is_meant else ()
@@ -238,10 +240,10 @@ async def fetch_card(
             fetch = CardFetch(journal, GET_CARD, url, also_at)
             fetch.probe, fetch.login_page = probe, login_page
             await fetch.run(client, offer.sign(request))
-            if fetch.head is None or fetch.head.status != HTTPStatus.UNAUTHORIZED or not credentials.are_for(url):
+            if fetch.status != HTTPStatus.UNAUTHORIZED or not credentials.are_for(url):
                 break
         location = fetch.head.header("location") if fetch.head else ""
-        if fetch.head is None or fetch.head.status not in discovery.REDIRECTS or not location:
+        if fetch.status not in discovery.REDIRECTS or not location:
             return fetch
         before = url
         try:
@@ -251,12 +253,12 @@ async def fetch_card(
         if is_login_page(location, before):
             login_page = login_page or url
         if not url.lower().startswith(("http://", "https://")) or not origin(url):
-            fetch.found = f"{fetch.head.status}, a redirect to an unsupported URL: {location}"
+            fetch.found = f"{fetch.status}, a redirect to an unsupported URL: {location}"
             return fetch
         if origin(url) not in credentials.origins and (address := await private_address(url, before)):
             fetch.private_redirect = PrivateRedirect(origin(before), origin(url), address)
             private = f"the private address {address}" if address not in url else "a private address"
-            fetch.found = f"{fetch.head.status}, a redirect to {private}, which was not followed: {location}"
+            fetch.found = f"{fetch.status}, a redirect to {private}, which was not followed: {location}"
             return fetch
     fetch.found = f"more than {MOST_REDIRECTS} redirects"
     return fetch
@@ -285,7 +287,7 @@ async def search_card(
             return fetch, (*attempts, CardAttempt(redactor.url(fetch.url), "found", fetch.number))
         if fetch.fault is not None and fetch.head is None and fetch.url == url:
             raise FaultError(of_typed_url(fetch.fault))  # the host does not answer, so the other paths fail, too
-        statuses.add(fetch.head.status if fetch.head else 0)
+        statuses.add(fetch.status)
         private = private or fetch.private_redirect
         login_page = login_page or fetch.login_page
         outcome = fetch.found if fetch.head else f"redirects to {fetch.url}: {fetch.fault.seen if fetch.fault else ''}"
@@ -349,8 +351,7 @@ async def refetch_card(journal: Journal, client: Client, credentials: Credential
             raise FaultError(fetch.fault)
         shown = journal.redactor.url(fetch.url)
         tried = [(shown, str(fetch.found))]
-        statuses = {head.status if head else 0}
-        raise _not_found(journal.redactor, shown, tried, statuses, fetch.private_redirect, fetch.login_page)
+        raise _not_found(journal.redactor, shown, tried, {fetch.status}, fetch.private_redirect, fetch.login_page)
     attempts = (CardAttempt(journal.redactor.url(fetch.url), "found", fetch.number),)
     return _updated(
         before, fetch.found, fetch.findings, head.at, headers=head.headers, url=fetch.url, attempts=attempts

@@ -256,7 +256,7 @@ class Exchange(Recorder):
 
     def _describe(self, kind: Kind, answer: Answer) -> Common:
         """Return the members of the record of a payload, without its bytes and findings."""
-        if isinstance(answer, Unreadable) and self.head is not None and self.head.status >= _LOWEST_ERROR:
+        if isinstance(answer, Unreadable) and self.status >= _LOWEST_ERROR:
             found = describe_http_error(answer)
         else:
             found = describe(answer, self._called)
@@ -286,11 +286,10 @@ class Exchange(Recorder):
         """Append the body of a response that is not a stream."""
         context = self.context
         value = self._parse(body.raw)
-        status = self.head.status if self.head else 0
         answer = (
             value
             if isinstance(value, Unreadable)
-            else context.binding.decode_answer(context.dialect, context.operation, status, value)
+            else context.binding.decode_answer(context.dialect, context.operation, self.status, value)
         )
         content = Content(body.raw, answer, self._parse, value)
         if isinstance(context.request, ListTasksRequest) and isinstance(answer, TaskList):

@@ -33,6 +33,11 @@ class Recorder:
     fault: Fault | None = field(default=None, init=False)
 
     @property
+    def status(self) -> int:
+        """Return the HTTP status of the response, 0 without a response."""
+        return self.head.status if self.head else 0
+
+    @property
     def mark(self) -> Mapping[str, Json]:
         """Return the member of `meta` that marks the records of a probe or a login, nothing for other exchanges."""
         return {PROBE: True} if self.probe else NOTHING

@@ -75,8 +75,7 @@ async def lint_url(
 
     def may_be_card(tried: str, fetch: CardFetch) -> bool:
         expected = only_candidate or "/.well-known/" in tried
-        ok = fetch.head is not None and fetch.head.status == 200
-        return ok and (expected or isinstance(fetch.found, discovery.FoundCard))
+        return fetch.status == 200 and (expected or isinstance(fetch.found, discovery.FoundCard))
 
     places = session.journal, session.client, credentials, url
     fetch, attempts = await search_card(*places, may_be_card, exact=exact)

@@ -87,7 +87,7 @@ class _KeyFetch(DocumentFetch):
 
     def take_body(self, body: Body) -> list[Record]:
         """Append the body; if the status is 200, read it as keys."""
-        self.keys = read_answer(self.url, self.head.status if self.head else 0, body.raw)
+        self.keys = read_answer(self.url, self.status, body.raw)
         return self._append(Kind.BODY, body.at, [body.raw])
 
     def _append(self, kind: Kind, at: float, raws: list[bytes]) -> list[Record]:
@@ -106,7 +106,7 @@ async def _fetch(session: Session, url: str, card_url: str) -> KeySet:
         if fetch.fault is not None:
             return KeySet(notes=(f"The keys at {url} could not be fetched: {fetch.fault.seen}",))
         location = fetch.head.header("location") if fetch.head else ""
-        if fetch.head is None or fetch.head.status not in REDIRECTS or not location:
+        if fetch.status not in REDIRECTS or not location:
             return fetch.keys
         try:
             url = urljoin(url, location)

@@ -24,13 +24,13 @@ def demanded_in_words(exchange: Exchange) -> str:
 
 def credentials_step(card: AgentCard, exchange: Exchange) -> Step:
     """Return the check whether the card declares what a response demands; None as result if that is not known."""
-    head, declared = exchange.head, requirements_in_words(card)
+    declared = requirements_in_words(card)
     challenges = _challenges(exchange)
     sent = exchange.circumstances.authorization
     seen = f"demanded: {demanded_in_words(exchange) or 'credentials of an unknown scheme'}; declared: {declared}; "
     seen += f"sent in Authorization: {sent or 'none'}"  # API keys may be sent elsewhere
     if not challenges:
-        missing = head is not None and head.status == _UNAUTHORIZED
+        missing = exchange.status == _UNAUTHORIZED
         return Step(CREDENTIALS, False if missing else None, seen, remedy=_NO_CHALLENGE if missing else "")
     matches = any(declares(authentication_schemes(card), challenge.scheme) for challenge in challenges)
     return Step(CREDENTIALS, matches, seen, remedy="" if matches else _UNDECLARED, exchange=exchange.number)

@@ -291,8 +291,7 @@ class Doctor:
             yield Step(
                 f"card at {path_of(url)}", good, fetch_in_words(fetch), time.perf_counter() - began, "", fetch.number
             )
-            status = fetch.head.status if fetch.head else 0
-            if fetch.url == url and (found := await other_protocol(url, status, fetch.fault)):
+            if fetch.url == url and (found := await other_protocol(url, fetch.status, fetch.fault)):
                 self.report.fault = Fault(Whose.YOURS, FaultCode.UNREACHABLE, *found)
                 yield Step("protocol", False, found[0], 0.0, found[1])
                 return
@@ -303,7 +302,7 @@ class Doctor:
 
     def _no_card(self, fetches: list[CardFetch]) -> Step:
         redactor = self._session.journal.redactor
-        statuses = {fetch.head.status if fetch.head else 0 for fetch in fetches}
+        statuses = {fetch.status for fetch in fetches}
         private = next((fetch.private_redirect.origin for fetch in fetches if fetch.private_redirect), "")
         login_page = redactor.url(next((fetch.login_page for fetch in fetches if fetch.login_page), ""))
         found = [(fetch.url, str(fetch.found)) for fetch in fetches]

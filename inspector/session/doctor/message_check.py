@@ -112,9 +112,8 @@ def _judge(session: Session, call: Call, *, ended: bool, stopped: bool = False) 
     if unframed is not None:
         return step(False, in_words([unframed]), _UNFRAMED)
     if fault is not None:
-        status = exchange.head.status if exchange.head else 0
         lost = _NO_OPERATION.format(operation=exchange.context.operation.value)
-        return step(False, fault.seen, lost if status in _UNROUTED else fault.hint)
+        return step(False, fault.seen, lost if exchange.status in _UNROUTED else fault.hint)
     frames = session.journal.capture.select(kinds={Kind.FRAME}, exchange=exchange.number)
     if not frames and stopped:
         return step(None, f"stopped after {duration(took)}, before the response")

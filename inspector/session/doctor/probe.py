@@ -71,7 +71,7 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
         if errors:
             return Probed(step(False, f"{seen}; {in_words(errors)}", remedy_of(errors)), True)
         return Probed(step(True, seen), True)
-    status = exchange.head.status if exchange.head else 0
+    status = exchange.status
     if fault is not None and fault.denied:
         seen, remedy = _denial(session, call, fault, choice)
         return Probed(step(False, seen, remedy, denied=True), None, denied=exchange)
@@ -94,10 +94,10 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
 
 def _denial(session: Session, call: Call, fault: Fault, choice: Choice) -> tuple[str, str]:
     """Return why an interface denied the call, and the remedy."""
-    answer, head = call.exchange.answer, call.exchange.head
+    answer, status = call.exchange.answer, call.exchange.status
     source = answer.name if isinstance(answer, ProtocolError) else ""
-    if head is not None and head.status in _CREDENTIALS_NEEDED:
-        source = str(head.status)
+    if status in _CREDENTIALS_NEEDED:
+        source = str(status)
     cause = fault.seen.partition(" The token ")[2]
     result = REJECTED if session.credentials.current.are_for(call.wire.url) else REQUIRED
     seen = f"{result} ({source}){f': the token {cause}' if cause else ''}"
@@ -171,4 +171,4 @@ def _is_other(exchange: Exchange) -> bool:
     answer = exchange.answer
     if isinstance(answer, ProtocolError):
         return answer.name in _WRONG_VERSION or answer.code in (-32600, -32602, -32603, None)
-    return isinstance(answer, Unreadable) or (exchange.head is not None and exchange.head.status in (404, 405))
+    return isinstance(answer, Unreadable) or exchange.status in (404, 405)

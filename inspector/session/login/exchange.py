@@ -65,11 +65,6 @@ class LoginFetch(DocumentFetch):
         """Return the member of `meta` that marks the records of a login."""
         return {LOGIN: self.step.value}
 
-    @property
-    def status(self) -> int:
-        """Return the status of the response, 0 without a response."""
-        return self.head.status if self.head else 0
-
     def take_frames(self, seen: Frames) -> list[Record]:
         """Append the frames of a stream, which is not a response of an authorization server."""
         raws = [frame.raw for frame in seen.frames]
