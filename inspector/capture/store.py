@@ -168,6 +168,10 @@ class Capture:
             found = records[0]
         return found
 
+    def request_of(self, record: Record) -> Record:
+        """Return the request of the exchange of a record, or the record itself outside of an exchange."""
+        return self.get(record.exchange) if record.exchange else record
+
     def slice(self, first: int, last: int) -> list[Record]:
         """Return the existing records from `first` to `last`, both included."""
         self._trim(self._writer)

@@ -69,7 +69,7 @@ class Trace(JournalPrinter):
         return self._out.is_stderr_waiting()
 
     def _print(self, record: Record) -> None:
-        request = self._journal.capture.get(record.exchange) if record.exchange else record
+        request = self._journal.capture.request_of(record)
         findings = [f"{item.severity.value} {item.rule} {item.pointer}: {item.seen}" for item in record.findings]
         for line in [*lines_of(record, payload_json(record, request)), *findings]:
             self._out.line_to_stderr("debug", f"{f'#{record.exchange} ' if record.exchange else ''}{line}")

@@ -58,7 +58,7 @@ class _RawResponse(JournalPrinter):
                 code = f"{record.meta['code']} " if record.kind is Kind.TRAILERS else ""
                 self._out.field("Status", f"{code}{record.label}")
             return
-        payload = payload_json(record, self._journal.request_of(record))
+        payload = payload_json(record, self._journal.capture.request_of(record))
         value = parse(payload)
         if self._out.json:
             self._out.document(payload.decode("utf-8", "replace") if isinstance(value, Unreadable) else value)

@@ -57,8 +57,7 @@ def _noticing_none(
 
 def _with_payloads(capture: Capture, query: Query) -> Iterator[tuple[Record, bytes]]:
     for record in _hits(capture, query):
-        request = capture.get(record.exchange) if record.exchange else record
-        yield record, payload_json(record, request)
+        yield record, payload_json(record, capture.request_of(record))
 
 
 def _hits(capture: Capture, query: Query) -> Iterator[Record]:

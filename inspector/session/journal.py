@@ -170,10 +170,6 @@ class Journal:
                 return at
         return self.sends[last - 1][1] if last else None
 
-    def request_of(self, record: Record) -> Record:
-        """Return the request of the exchange of a record, or the record itself outside of an exchange."""
-        return self.capture.get(record.exchange) if record.exchange else record
-
     def subscribe(self, subscriber: Subscriber, *, replay: bool = False) -> Callable[[], None]:
         """Pass new records, or with `replay` all records, to a subscriber; return a function that unsubscribes it."""
         if replay:

@@ -389,7 +389,7 @@ class Session:
 
     def payload(self, record: Record) -> bytes:
         """Return the payload of a record, as JSON text where it can be read."""
-        return payload_json(record, self.journal.request_of(record))
+        return payload_json(record, self.journal.capture.request_of(record))
 
 
 def _no_interface(card: AgentCard, version: str) -> Fault:

@@ -71,8 +71,7 @@ class Selection:
     def records(self) -> Iterator[tuple[Record, bytes]]:
         """Yield the chosen records in order, each with its payload as JSON text where it can be read."""
         for record in self.in_order():
-            request = self.capture.get(record.exchange) if record.exchange else record
-            yield record, payload_json(record, request)
+            yield record, payload_json(record, self.capture.request_of(record))
 
 
 def _matches(capture: Capture, query: Query | None) -> tuple[Collection[int] | None, Collection[int]]:

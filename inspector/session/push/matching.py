@@ -385,7 +385,7 @@ def _sourced_event(capture: Capture, record: Record) -> SourcedEvent | None:
     if record.kind is Kind.DELIVERY and not record.meta.get("taken"):
         return None
     source = {Kind.FRAME: Source.STREAM, Kind.DELIVERY: Source.PUSH}.get(record.kind, Source.RESPONSE)
-    event = canonical(record, capture.get(record.exchange) if record.exchange else record)
+    event = canonical(record, capture.request_of(record))
     if isinstance(event, Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent):
         return SourcedEvent(source, arrival(record), record.seq, event)
     return None

@@ -34,14 +34,14 @@ class RecordReader:
             self._streams.pop(record.exchange, None)
         if record.kind not in (Kind.BODY, Kind.DELIVERY):
             return None
-        request = self._journal.request_of(record)
+        request = self._journal.capture.request_of(record)
         summary = self._journal.exchanges.get(record.exchange)
         known = record.kind is Kind.DELIVERY or "binding" in request.meta
         return canonical(record, request, summary.status if summary is not None else 0) if known else None
 
     def _decoder(self, like: Record) -> Callable[[bytes], tuple[Wire | None, Content | None]]:
         """Return the function that reads the frames of the stream of a record."""
-        request = self._journal.request_of(like)
+        request = self._journal.capture.request_of(like)
         if "binding" not in request.meta:  # without a binding the payload cannot be read
             return lambda _: (None, None)
         return lambda raw: (canonical(like._replace(raw=raw), request), None)

@@ -126,7 +126,7 @@ class RedactedCopy:
         """Yield the chosen records in order, each with the request of its exchange."""
         capture = self._selection.capture
         for record in self._selection.in_order():
-            yield record, capture.get(record.exchange) if record.exchange else record
+            yield record, capture.request_of(record)
 
     def _values_of_patterns(self) -> set[str]:
         names = [BY_FORM, *map(pattern_name, self._rules.patterns)]
@@ -234,7 +234,7 @@ class RedactedCopy:
         streams = StreamTexts()
         with Capture.open(path, validated) as copy:
             for record in Selection(copy).in_order():
-                request = copy.get(record.exchange) if record.exchange else record
+                request = copy.request_of(record)
                 for place in all_texts(record, request):
                     self._require_absent(place.text, f"in record {record.seq} of the copy ({place.name})")
                 for text in streams.add(record, request):

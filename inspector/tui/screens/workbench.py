@@ -186,7 +186,7 @@ class WorkbenchScreen(SessionScreen):
             self._translate(record)
 
     def _translate(self, record: Record, step: str = "", then: Callable[[None], None] | None = None) -> None:
-        screen = lazy_loading.translate_screen(record, self.session.journal.request_of(record), step)
+        screen = lazy_loading.translate_screen(record, self.session.journal.capture.request_of(record), step)
         if screen is not None:
             self.app.push_screen(screen, then)
         else:

@@ -60,7 +60,7 @@ class ChatSelection:
         found = [record] if record.event == "message" else []
         if not found and is_send(record):
             found = journal.capture.select(kinds=(Kind.BODY, Kind.FRAME), exchange=record.exchange, limit=1)
-        message = canonical(found[0], journal.request_of(found[0])) if found else None
+        message = canonical(found[0], journal.capture.request_of(found[0])) if found else None
         return message if isinstance(message, Message) and not message.task_id else None
 
     def _failed_without_task(self, record: Record) -> bool:

@@ -37,7 +37,7 @@ async def test_payloads_are_translated_to_every_dialect_their_own_first(tmp_path
     ]
     assert len(seen) >= 6
     for record in seen:
-        spelled = translations(record, session.journal.request_of(record))
+        spelled = translations(record, session.journal.capture.request_of(record))
         assert len(spelled) == len(ALL)
         assert spelled[0].name.startswith(version)
         assert spelled[0].losses == ()
@@ -47,10 +47,11 @@ async def test_payloads_are_translated_to_every_dialect_their_own_first(tmp_path
 async def test_a_chunk_is_the_same_object_in_every_version(tmp_path: Path):
     session, records = await recorded(tmp_path, "0.3")
     chunk = next(record for record in records if record.event == "artifact" and record.kind is Kind.FRAME)
-    value = canonical(chunk, session.journal.request_of(chunk))
+    value = canonical(chunk, session.journal.capture.request_of(chunk))
     assert isinstance(value, TaskArtifactUpdateEvent)
     ours = {
-        translation.name: translation.value for translation in translations(chunk, session.journal.request_of(chunk))
+        translation.name: translation.value
+        for translation in translations(chunk, session.journal.capture.request_of(chunk))
     }
     assert ours["0.3 JSON-RPC"]["kind"] == "artifact-update"
     assert ours["1.0"]["artifactUpdate"]["artifact"]["name"] == "report.md"
@@ -61,7 +62,7 @@ async def test_heads_and_ends_have_no_translations(tmp_path: Path):
     session, records = await recorded(tmp_path, "1.0")
     for record in records:
         if record.kind in (Kind.RESPONSE, Kind.END, Kind.NOTE):
-            assert translations(record, session.journal.request_of(record)) == []
+            assert translations(record, session.journal.capture.request_of(record)) == []
     await session.close()
 
 
