@@ -16,7 +16,7 @@ from inspector.protocol.dialects.registry import for_request
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Request, SendRequest
-from inspector.protocol.operations import PUSH, Operation
+from inspector.protocol.operations import PUSH, SENDS, Operation
 
 CHECK_LOG = "Check the log of the agent."
 CHECK_RESPONSE = "Look at the bytes of the response."
@@ -27,7 +27,6 @@ CHECK_GATEWAY = (
 )
 _ERROR_INFO = frozenset({"@type", "reason", "domain"})
 """The members of an ErrorInfo that only identify the error."""
-_SENDING = frozenset({Operation.SEND, Operation.STREAM})
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class Situation:
     @property
     def sends(self) -> bool:
         """Return whether the call sends a message."""
-        return self.operation in _SENDING
+        return self.operation in SENDS
 
     @property
     def names_task(self) -> bool:

@@ -7,12 +7,13 @@ from collections.abc import Iterable, Sequence
 from inspector.capture.records import DELIVERY, END, FRAME, Record
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import AssembledTask, TextAppended
+from inspector.protocol.content import EVENT_TYPES
 from inspector.protocol.lifecycle import is_terminal
-from inspector.protocol.model import Event, Message, Task, TaskArtifactUpdateEvent, TaskList, TaskStatusUpdateEvent
+from inspector.protocol.model import Event, Task, TaskList, TaskStatusUpdateEvent
 from inspector.session.exchanges import Exchanges
 from inspector.session.listed_pages import ListedPages
 
-EVENT_CLASSES = (TextAppended, TaskArtifactUpdateEvent, TaskStatusUpdateEvent, Task, Message)
+EVENT_CLASSES = (TextAppended, *EVENT_TYPES)
 """The classes of events, the most frequent first."""
 
 

@@ -25,7 +25,7 @@ from inspector.protocol.errors import (
 )
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.model import Json, Request, Unreadable
-from inspector.protocol.operations import PUSH, STREAMING, Operation
+from inspector.protocol.operations import PUSH, SENDS, STREAMING, Operation
 
 DETAILS = "grpc-status-details-bin"
 """The name of the metadata with the details of an error."""
@@ -54,7 +54,6 @@ STATUSES = (
 )
 """The names of the status codes of gRPC, from 0 on."""
 
-_SENDING = frozenset({Operation.SEND, Operation.STREAM})
 _ABOUT_TASKS = frozenset(Operation) - {Operation.LIST, Operation.EXTENDED_CARD}
 _BY_STATUS: dict[str, dict[Operation, str]] = {
     "NOT_FOUND": dict.fromkeys(_ABOUT_TASKS, "TaskNotFoundError"),
@@ -68,7 +67,7 @@ _BY_STATUS: dict[str, dict[Operation, str]] = {
         **dict.fromkeys(PUSH, "PushNotificationNotSupportedError"),
         **dict.fromkeys(STREAMING, "UnsupportedOperationError"),
     },
-    "INVALID_ARGUMENT": dict.fromkeys(frozenset(Operation) - _SENDING, "InvalidParamsError"),
+    "INVALID_ARGUMENT": dict.fromkeys(frozenset(Operation) - SENDS, "InvalidParamsError"),
     "INTERNAL": dict.fromkeys(Operation, "InternalError"),
 }
 """The error that a status of an operation can only mean; a status that has several meanings is not listed."""

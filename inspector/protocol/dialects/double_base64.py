@@ -43,7 +43,7 @@ def looks_double_encoded(raw: str) -> bool:
         return False
     if twice is None or (len(once) < _SHORT and not once.endswith(b"=")):
         return False
-    return twice.startswith(_MAGIC) or _is_text(twice, whole=len(raw) <= _LOOKED_AT)
+    return twice.startswith(_MAGIC) or is_text(twice, whole=len(raw) <= _LOOKED_AT)
 
 
 def _decoded(text: str) -> bytes | None:
@@ -53,7 +53,8 @@ def _decoded(text: str) -> bytes | None:
         return None
 
 
-def _is_text(data: bytes, *, whole: bool) -> bool:
+def is_text(data: bytes, *, whole: bool) -> bool:
+    """Return whether bytes are text without control characters; unless `whole`, a character may be cut at the end."""
     try:
         text = codecs.getincrementaldecoder("utf-8")().decode(data, final=whole)
     except UnicodeDecodeError:

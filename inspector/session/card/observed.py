@@ -12,6 +12,7 @@ from inspector.lazy_dataclass import dataclass
 from inspector.protocol.card import AgentCard, AgentExtension
 from inspector.protocol.circumstances import named_extensions
 from inspector.protocol.operations import Operation
+from inspector.text.units import counted
 from inspector.wire.client.observations import Ending
 
 _KINDS = frozenset({Kind.REQUEST, Kind.RESPONSE, Kind.BODY, Kind.TRAILERS, Kind.END, Kind.DELIVERY})
@@ -192,22 +193,25 @@ def compare_capabilities(card: AgentCard, seen: ObservedBehaviour) -> list[Capab
         first = CapabilityResult("streaming", can.streaming, "the response was not a stream", can.streaming is True)
     else:
         first = _result("streaming", can.streaming, streaming, _streams_in_words(streaming))
-    webhooks = f"{_times(push.succeeded, 'webhook')} registered, no delivery yet"
+    webhooks = f"{counted(push.succeeded, 'webhook')} registered, no delivery yet"
     if seen.deliveries:
-        push, webhooks = CallCounts(succeeded=1), f"{_times(seen.deliveries, 'delivery', 'deliveries')} received"
+        push, webhooks = (
+            CallCounts(succeeded=1),
+            f"{seen.deliveries:,} {'delivery' if seen.deliveries == 1 else 'deliveries'} received",
+        )
     extended = seen.tally(Operation.EXTENDED_CARD)
     return [
         first,
         _result("push notifications", can.push_notifications, push, webhooks),
-        _result("extended card", can.extended_agent_card, extended, f"returned {_times(extended.succeeded, 'time')}"),
+        _result("extended card", can.extended_agent_card, extended, f"returned {counted(extended.succeeded, 'time')}"),
     ]
 
 
 def _streams_in_words(counts: CallCounts) -> str:
     """Return how many streams and events there were, and of how many if others failed: the calls name the error."""
-    events = _times(counts.events, "event")
+    events = counted(counts.events, "event")
     if not counts.failed:
-        return f"{_times(counts.streams, 'stream')} with {events}"
+        return f"{counted(counts.streams, 'stream')} with {events}"
     return f"{counts.streams:,} of {counts.streams + counts.failed:,} streams succeeded, with {events}"
 
 
@@ -255,7 +259,3 @@ def _status(
     required, description = bool(declared and declared.required), (declared.description if declared else "") or ""
     counts = seen.requested[uri], seen.extensions[uri], used
     return ExtensionStatus(uri, name, declared is not None, required, description, *counts)
-
-
-def _times(count: int, noun: str, plural: str = "") -> str:
-    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"

@@ -25,7 +25,6 @@ from inspector.session.doctor.message_check import try_message
 from inspector.session.doctor.probe import Probed, other_protocol, probe
 from inspector.session.doctor.steps import (
     INTERFACE,
-    NO_RESPONSE_HINT,
     InterfaceResult,
     Report,
     Step,
@@ -37,6 +36,7 @@ from inspector.session.doctor.steps import (
     protocol_name,
 )
 from inspector.session.exchange import Exchange
+from inspector.session.hints import CHECK_LOG
 from inspector.session.session import Session
 from inspector.wire import reach
 from inspector.wire.address_scope import AddressScope, address_scope
@@ -268,8 +268,8 @@ class Doctor:
     def _no_response(self, name: str, began: float) -> Step:
         """Return the step for a response that did not arrive in time."""
         seen = f"no response within {self._timeouts.call:g} s"
-        self.report.fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, NO_RESPONSE_HINT)
-        return Step(name, False, seen, time.perf_counter() - began, NO_RESPONSE_HINT)
+        self.report.fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, CHECK_LOG)
+        return Step(name, False, seen, time.perf_counter() - began, CHECK_LOG)
 
     async def _fetches(self, fetches: list[CardFetch]) -> AsyncGenerator[Step, None]:
         """Fetch from every URL where the card may be; stop at the first timeout, and if the host does not respond."""

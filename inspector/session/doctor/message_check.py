@@ -21,8 +21,8 @@ from inspector.session.card.observed import ENDED_EARLY
 from inspector.session.compose.draft import text_draft
 from inspector.session.doctor.probe import findings_of, finish, in_words, remedy_of
 from inspector.session.doctor.push_check import check_push
-from inspector.session.doctor.steps import NO_RESPONSE_HINT, NOT_CHECKED, PUSH, STREAMING, TASK, Step, Timeouts
-from inspector.session.hints import SEND_EVENT_STREAM
+from inspector.session.doctor.steps import NOT_CHECKED, PUSH, STREAMING, TASK, Step, Timeouts
+from inspector.session.hints import CHECK_LOG, SEND_EVENT_STREAM
 from inspector.session.session import Session
 from inspector.session.stream_health import PROVEN, StreamHealth, dated_span, health
 from inspector.text.units import duration
@@ -118,7 +118,7 @@ def _judge(session: Session, call: Call, *, ended: bool, stopped: bool = False) 
     if not frames and stopped:
         return step(None, f"stopped after {duration(took)}, before the response")
     if not frames and not ended:
-        return step(False, f"no response within {took:.0f} s", NO_RESPONSE_HINT)
+        return step(False, f"no response within {took:.0f} s", CHECK_LOG)
     seen, buffered = f"the response is a {type(exchange.answer).__name__}", ""
     if streamed:
         measured = health(summary, time.time(), dated_span(session.journal.capture, summary)) if summary else None
@@ -173,7 +173,7 @@ async def _compare_task(session: Session, call: Call, choice: Choice, seconds: f
         return Step(TASK, passed, message, time.perf_counter() - began, remedy, get.exchange.number)
 
     if not await finish(get, seconds):
-        return step(False, f"no response within {seconds:g} s", NO_RESPONSE_HINT)
+        return step(False, f"no response within {seconds:g} s", CHECK_LOG)
     answer = get.exchange.answer
     if get.fault is not None or not isinstance(answer, Task):
         seen = get.fault.seen if get.fault else "the response is not a task"

@@ -18,8 +18,9 @@ from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
 from inspector.session.call import Call
 from inspector.session.doctor.credentials import remedy_for
-from inspector.session.doctor.steps import NO_RESPONSE_HINT, REJECTED, REQUIRED, Step, path_of, protocol_name
+from inspector.session.doctor.steps import REJECTED, REQUIRED, Step, path_of, protocol_name
 from inspector.session.exchange import Exchange
+from inspector.session.hints import CHECK_LOG
 from inspector.session.session import Session
 from inspector.wire.client.credentials import origin
 from inspector.wire.client.faults import CERTIFICATE_OPTION
@@ -63,7 +64,7 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
         return Step(f"{name} as {protocol_name(choice)}", passed, message, took, remedy, exchange.number, denied)
 
     if not await finish(call, seconds):
-        return Probed(step(False, f"no response within {seconds:g} s", NO_RESPONSE_HINT), None)
+        return Probed(step(False, f"no response within {seconds:g} s", CHECK_LOG), None)
     fault, answer = call.fault, exchange.answer
     if isinstance(answer, ProtocolError) and answer.name == _EXPECTED:
         seen = f"returned {_EXPECTED}, as expected"

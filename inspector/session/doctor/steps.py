@@ -32,8 +32,6 @@ REQUIRED = "credentials are required"
 """The beginning of the result if an interface requires credentials, and none were sent."""
 REJECTED = "the credentials were rejected"
 """The beginning of the result if an interface did not accept the credentials that were sent."""
-NO_RESPONSE_HINT = "Check the log of the agent."
-"""The remedy for a timeout."""
 
 
 @dataclass(frozen=True, slots=True)

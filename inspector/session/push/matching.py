@@ -22,10 +22,11 @@ from inspector.capture.records import Kind, Record, arrival
 from inspector.capture.store import Capture
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import AssembledArtifact, AssembledTask
-from inspector.protocol.jsonvalue import dump
+from inspector.protocol.content import EVENT_TYPES
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Event, Message, Task, TaskArtifactUpdateEvent, TaskStatus, TaskStatusUpdateEvent
 from inspector.session.message_label import text_of
+from inspector.session.replay.task_diff import part_lines
 from inspector.session.replay.translate import canonical
 from inspector.session.tasks import task_of
 
@@ -386,15 +387,14 @@ def _sourced_event(capture: Capture, record: Record) -> SourcedEvent | None:
         return None
     source = {Kind.FRAME: Source.STREAM, Kind.DELIVERY: Source.PUSH}.get(record.kind, Source.RESPONSE)
     event = canonical(record, capture.request_of(record))
-    if isinstance(event, Task | Message | TaskStatusUpdateEvent | TaskArtifactUpdateEvent):
+    if isinstance(event, EVENT_TYPES):
         return SourcedEvent(source, arrival(record), record.seq, event)
     return None
 
 
 def content_of(artifact: AssembledArtifact) -> str:
     """Return the content of an artifact as text, so that two artifacts can be compared."""
-    others = [dump(part.to_json()).decode("utf-8", "replace") for part in artifact.other_parts]
-    return "\n".join([str(artifact.text), *others])
+    return "\n".join([str(artifact.text), *part_lines(artifact)])
 
 
 def _delay_words(delay: float) -> str:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import base64
 import binascii
-import codecs
 import hashlib
 import re
 import struct
 
 from inspector.lazy_dataclass import dataclass
-from inspector.protocol.dialects.double_base64 import looks_double_encoded
+from inspector.protocol.dialects.double_base64 import is_text, looks_double_encoded
 
 _URL_SAFE = str.maketrans("-_", "+/")
 _BREAKS = re.compile(r"[ \t\r\n]+")
@@ -126,21 +125,12 @@ def detect_type(content: bytes) -> str:
     """Return the media type of a content from its first bytes, `""` if it is unknown."""
     for at, signature, media_type in _SIGNATURES:
         found = content[at : at + len(signature)] == signature
-        if found and (len(signature) > _SHORT or not _is_text(content[:_HEAD])):
+        if found and (len(signature) > _SHORT or not is_text(content[:_HEAD], whole=False)):
             return media_type
     head = content[:_HEAD].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if head.startswith(b"<?xml") and b"<svg" in head:
         return "image/svg+xml"
     return next((media_type for start, media_type in _TEXTS if head.startswith(start)), "")
-
-
-def _is_text(head: bytes) -> bool:
-    """Return whether the beginning of a content is text without control characters."""
-    try:
-        text = codecs.getincrementaldecoder("utf-8")().decode(head)
-    except UnicodeDecodeError:
-        return False
-    return all(character.isprintable() or character in "\r\n\t" for character in text)
 
 
 def dimensions(content: bytes, media_type: str) -> tuple[int, int]:

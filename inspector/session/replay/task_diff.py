@@ -139,7 +139,7 @@ def _artifacts(before: AssembledTask, after: AssembledTask) -> Iterator[Artifact
 
 def _artifact(before: AssembledArtifact, after: AssembledArtifact, *, new: bool) -> Iterator[ArtifactChange]:
     old, text = str(before.text), str(after.text)
-    parts, others = _part_lines(before), _part_lines(after)
+    parts, others = part_lines(before), part_lines(after)
     completed = after.closed and not before.closed
     if not new and not completed and (old, parts, before.name) == (text, others, after.name):
         return
@@ -160,7 +160,7 @@ def _artifact(before: AssembledArtifact, after: AssembledArtifact, *, new: bool)
     )
 
 
-def _part_lines(artifact: AssembledArtifact) -> list[str]:
+def part_lines(artifact: AssembledArtifact) -> list[str]:
     """Return each part that is not a text as a line of JSON."""
     return [dump(part.to_json()).decode("utf-8", "replace") for part in artifact.other_parts]
 
