@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import binascii
 import re
-from base64 import b64decode
 from collections.abc import Callable
 from html import unescape
 from typing import NamedTuple
@@ -69,13 +67,16 @@ def _status(record: Record) -> bytes:
     code, message = record.meta["code"], record.meta["message"]
     if code == OK:
         return b""
-    details = next((value for name, value in record.meta["headers"] if name == DETAILS), "")
-    try:
-        error = decode_error(code, message, b64decode(details))
-    except binascii.Error:  # masking a secret has changed the details
-        error = decode_error(code, message, b"")
+    details = error_of(record).data
     status = {"code": code, "status": record.meta["name"], "message": message}
-    return dump(status if error.data is None else status | {"details": error.data})
+    return dump(status if details is None else status | {"details": details})
+
+
+def error_of(trailers: Record, dialect: Dialect | None = None, operation: Operation | None = None) -> ProtocolError:
+    """Return the error in the status of a gRPC call; details that cannot be read, such as masked ones, are left out."""
+    meta = trailers.meta
+    details = next((value for name, value in meta["headers"] if name == DETAILS), "")
+    return decode_error(meta["code"], meta["message"], details.encode("utf-8", "surrogatepass"), dialect, operation)
 
 
 def name_of(artifact: Artifact) -> str:

@@ -195,10 +195,8 @@ def compare_capabilities(card: AgentCard, seen: ObservedBehaviour) -> list[Capab
         first = _result("streaming", can.streaming, streaming, _streams_in_words(streaming))
     webhooks = f"{counted(push.succeeded, 'webhook')} registered, no delivery yet"
     if seen.deliveries:
-        push, webhooks = (
-            CallCounts(succeeded=1),
-            f"{seen.deliveries:,} {'delivery' if seen.deliveries == 1 else 'deliveries'} received",
-        )
+        noun = "delivery" if seen.deliveries == 1 else "deliveries"
+        push, webhooks = CallCounts(succeeded=1), f"{seen.deliveries:,} {noun} received"
     extended = seen.tally(Operation.EXTENDED_CARD)
     return [
         first,

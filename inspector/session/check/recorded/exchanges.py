@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from base64 import b64decode
-from binascii import Error as Base64Error
 from collections.abc import Iterable
 from dataclasses import field
 
@@ -11,7 +9,7 @@ from inspector.capture.query import Query
 from inspector.capture.records import LOGIN, PROBE, Kind, Record
 from inspector.capture.store import Capture
 from inspector.lazy_dataclass import dataclass
-from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
+from inspector.protocol.bindings.grpc import OK
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.model import (
     Event,
@@ -26,7 +24,7 @@ from inspector.protocol.model import (
 from inspector.protocol.operations import STREAMING, Operation
 from inspector.session.check.expectations import severe_rules
 from inspector.session.compose.raw_request import RAW_REQUEST
-from inspector.session.payload import OPERATIONS, interface_of
+from inspector.session.payload import OPERATIONS, error_of, interface_of
 from inspector.session.replay.translate import canonical, decoded
 from inspector.wire.client.observations import Ending
 
@@ -189,9 +187,4 @@ def _add(exchange: RecordedExchange, record: Record, request: Record) -> None:
 
 def _grpc_error(record: Record, request: Record) -> ProtocolError:
     _, dialect = interface_of(request)
-    details = next((value for name, value in record.meta["headers"] if name == DETAILS), "")
-    try:
-        raw = b64decode(details)
-    except Base64Error:  # masking a secret has changed the details
-        raw = b""
-    return decode_error(record.meta["code"], record.meta["message"], raw, dialect, Operation(request.operation))
+    return error_of(record, dialect, Operation(request.operation))
