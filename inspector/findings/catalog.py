@@ -22,6 +22,7 @@ from inspector.findings.trust_manifests import (
 from inspector.findings.url import flaw
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.ai_catalog import CARD_TYPE, MEDIA_TYPE, Entry, catalog_of, manifests_of
+from inspector.protocol.http_fields import without_parameters
 from inspector.protocol.jsonvalue import brief, parse, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.pointer import pointer, steps_of
@@ -261,7 +262,7 @@ def no_url(facts: CatalogFacts) -> Iterator[Violation]:
 )
 def other_media_type(facts: CatalogFacts) -> Iterator[Violation]:
     served = facts.served.headers.get("content-type", "")
-    if facts.served.url and served.partition(";")[0].strip().lower() != MEDIA_TYPE:
+    if facts.served.url and without_parameters(served) != MEDIA_TYPE:
         yield Violation("", f"Content-Type is {served[:_LONGEST]}" if served else "Content-Type is missing")
 
 

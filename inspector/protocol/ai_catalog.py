@@ -13,6 +13,7 @@ from enum import Enum
 from typing import Any
 
 from inspector.lazy_dataclass import dataclass
+from inspector.protocol.http_fields import without_parameters
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.pointer import pointer, steps_of
@@ -157,7 +158,7 @@ def manifests_of(entry: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _kind(kind: str, data: Json) -> EntryKind:
-    plain = kind.partition(";")[0].strip().lower()
+    plain = without_parameters(kind)
     if plain in (CARD_TYPE, "application/agent-card+json"):
         return EntryKind.CARD
     if plain == MEDIA_TYPE or (not plain and isinstance(data, dict) and isinstance(data.get("entries"), list)):

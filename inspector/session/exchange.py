@@ -18,6 +18,7 @@ from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
 from inspector.protocol.circumstances import Circumstances, sent_extensions, sent_version
 from inspector.protocol.content import Content
 from inspector.protocol.extensions import may_have_uses
+from inspector.protocol.http_fields import header
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import INTERRUPTED, short
 from inspector.protocol.model import (
@@ -113,7 +114,7 @@ class Exchange(Recorder):
     def take_sent(self, sent: Sent, meta: dict[str, Json] | None = None, **members: Any) -> list[Record]:
         """Append the request, with what is needed to read its response later."""
         context = self.context
-        self._authorization = _authorization(sent)
+        self._authorization = header(sent.headers, "authorization")
         self.circumstances = replace(
             self.circumstances,
             version=sent_version(context.dialect, sent.headers),
@@ -329,11 +330,6 @@ class Exchange(Recorder):
         return self._judge.close(
             at, whole=whole, stopped=stopped, events=ended.events, why=why, last=self.answer, rest=rest
         )
-
-
-def _authorization(sent: Sent) -> str:
-    """Return the header Authorization of a request, `""` if it has none."""
-    return next((value for name, value in sent.headers if name.lower() == "authorization"), "")
 
 
 def _label_of(event: Event) -> str:

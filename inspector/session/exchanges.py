@@ -14,6 +14,7 @@ from inspector.capture.records import FRAME, HTTP_ERROR, REQUEST, Kind, Record, 
 from inspector.findings.finding import Severity, worst_of
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import INVALID_RESPONSE, Whose
+from inspector.protocol.http_fields import header
 
 SLICES = 32
 """The largest number of time slices."""
@@ -238,8 +239,7 @@ class Exchanges:
                 if first.meta.get("streamed"):
                     summary.pulse = ArrivalHistogram(summary.at)
                 summary.status = first.meta["status"]
-                types = (value for name, value in first.meta["headers"] if name.lower() == "content-type")
-                summary.content_type = next(types, "")
+                summary.content_type = header(first.meta["headers"], "content-type")
             case Kind.TRAILERS if first.meta["code"]:
                 summary.status = first.meta["code"]
             case Kind.END:

@@ -16,6 +16,7 @@ from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import for_request
 from inspector.protocol.dialects.v1_1 import revision_of
 from inspector.protocol.errors import ProtocolError
+from inspector.protocol.http_fields import header
 from inspector.protocol.jsonvalue import WEB_PAGE, dump
 from inspector.protocol.model import (
     Artifact,
@@ -75,7 +76,7 @@ def _status(record: Record) -> bytes:
 def error_of(trailers: Record, dialect: Dialect | None = None, operation: Operation | None = None) -> ProtocolError:
     """Return the error in the status of a gRPC call; details that cannot be read, such as masked ones, are left out."""
     meta = trailers.meta
-    details = next((value for name, value in meta["headers"] if name == DETAILS), "")
+    details = header(meta["headers"], DETAILS)
     return decode_error(meta["code"], meta["message"], details.encode("utf-8", "surrogatepass"), dialect, operation)
 
 

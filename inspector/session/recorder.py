@@ -9,6 +9,7 @@ from typing import Any
 from inspector.capture.records import NOTHING, PROBE, Kind, Record
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import Fault
+from inspector.protocol.http_fields import without_parameters
 from inspector.protocol.model import Json
 from inspector.session.journal import Journal
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Observation, Sent, Trailers
@@ -123,7 +124,7 @@ class Recorder:
     def take_head(self, head: Head, **members: Any) -> list[Record]:
         """Append the response head; `members` are added to its record."""
         self.head = head
-        self.content_type = head.header("content-type").partition(";")[0].strip().lower()
+        self.content_type = without_parameters(head.header("content-type"))
         return self.append(
             Kind.RESPONSE,
             head.at,

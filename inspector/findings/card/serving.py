@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from inspector.findings.card.facts import Facts
 from inspector.findings.rule_set import HINT, NEWEST_FIRST, V1, WARNING, RuleSet, Violation
 from inspector.findings.url import split
+from inspector.protocol.http_fields import without_parameters
 
 RULE_SET = RuleSet[Facts](versions=V1)
 """The examples of these rules are merge patches on the response headers."""
@@ -33,7 +34,7 @@ VALID_HEADERS = {
 )
 def not_as_json(card: Facts) -> Iterator[Violation]:
     content_type = card.served.headers.get("content-type", "")
-    kind = content_type.partition(";")[0].strip().lower()
+    kind = without_parameters(content_type)
     if card.served.url and kind != "application/json" and not kind.endswith("+json"):
         yield Violation("", f"Content-Type is {content_type}" if content_type else "Content-Type is missing")
 

@@ -35,6 +35,7 @@ from inspector.protocol.bindings.base import Answer
 from inspector.protocol.circumstances import Circumstances, named_extensions
 from inspector.protocol.content import EVENT_TYPES, Content
 from inspector.protocol.errors import ProtocolError
+from inspector.protocol.http_fields import without_parameters
 from inspector.protocol.model import (
     Event,
     Json,
@@ -115,7 +116,7 @@ class StreamJudge(ExchangeObserver):
         """
         content_type, challenge = headers.get("content-type", ""), headers.get("www-authenticate", "")
         self._status, self._charset, self._reached = status, charset_of(content_type), reached
-        self._media_type = content_type.partition(";")[0].strip().lower()
+        self._media_type = without_parameters(content_type)
         facts = http.ResponseHead(self._state.version, self._call.binding.name, status, content_type, challenge)
         denied = self._denial(status, challenge, headers.get("location", "")) if status in DENIALS else ()
         self._activated = named_extensions(headers.get(self._call.dialect.extensions_header.lower(), ""))

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.extensions import a2ui, ap2, traceability
 from inspector.protocol.extensions.outline import Line, Outline, fields, members, outline, text
+from inspector.protocol.http_fields import without_parameters
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 from inspector.text.units import counted
@@ -206,7 +207,7 @@ def _uses_of(node: dict[str, Any], steps: tuple[str | int, ...]) -> Iterator[Use
     if isinstance(data, dict) and data.keys() == {"data"}:  # a data part of 0.3 in ProtoJSON
         data, place = data["data"], (*place, "data")
     kind = text(node.get("mediaType")) or text(metadata.get("mimeType")) or text(metadata.get("mediaType"))
-    if kind.partition(";")[0].strip().lower() in a2ui.MEDIA_TYPES:
+    if without_parameters(kind) in a2ui.MEDIA_TYPES:
         yield Use(_A2UI, pointer(*place), data)
     elif isinstance(data, dict) and any(key.startswith(ap2.PREFIX) for key in data):
         yield Use(_AP2, pointer(*place), data)

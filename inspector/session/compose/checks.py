@@ -8,6 +8,7 @@ from typing import TypeAlias
 from inspector.findings.url import host_of
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.card import AgentCard
+from inspector.protocol.http_fields import without_parameters
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Part, SendRequest
 from inspector.protocol.operations import Operation
@@ -69,13 +70,13 @@ def output_modes(card: AgentCard) -> list[str]:
 
 
 def _type_of(part: Part) -> str:
-    written = _without_parameters(part.media_type or "")
+    written = without_parameters(part.media_type or "")
     return written or {"text": "text/plain", "data": "application/json"}.get(part.content, "")
 
 
 def _accepts(mode: str, media_type: str) -> bool:
     """Return whether a mode accepts a media type; old cards use `text` and `file` instead of media types."""
-    mode, main_type = _without_parameters(mode), media_type.partition("/")[0]
+    mode, main_type = without_parameters(mode), media_type.partition("/")[0]
     if "/" not in mode:
         return mode in ("*", "file", main_type) or (mode == "data" and "json" in media_type)
     kind, _, subtype = mode.partition("/")
@@ -84,11 +85,7 @@ def _accepts(mode: str, media_type: str) -> bool:
 
 def _overlap(mode: str, other: str) -> bool:
     """Return whether two modes have a media type in common; either may have parameters or a wildcard, or be a word."""
-    return _accepts(mode, _without_parameters(other)) or _accepts(other, _without_parameters(mode))
-
-
-def _without_parameters(media_type: str) -> str:
-    return media_type.partition(";")[0].strip().lower()
+    return _accepts(mode, without_parameters(other)) or _accepts(other, without_parameters(mode))
 
 
 def _check_task(request: SendRequest, tasks: TaskFold) -> _Pairs:

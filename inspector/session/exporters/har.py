@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, urlsplit
 from inspector import PROGRAM, __version__
 from inspector.capture.records import Kind, Record
 from inspector.protocol.bindings.jsonrpc import EVENT_STREAM
+from inspector.protocol.http_fields import header
 from inspector.protocol.model import Json
 from inspector.protocol.sse import Decoder
 from inspector.session.exporters.har_records import record_json
@@ -171,8 +172,8 @@ def _headers(meta: Mapping[str, Any]) -> list[Json]:
     return [{"name": name, "value": value} for name, value in meta.get("headers") or ()]
 
 
-def _header(meta: Mapping[str, Any], wanted: str) -> str:
-    return next((str(value) for name, value in meta.get("headers") or () if str(name).lower() == wanted), "")
+def _header(meta: Mapping[str, Any], name: str) -> str:
+    return header(meta.get("headers") or (), name)
 
 
 def _timings(wait: float, receive: float) -> Json:

@@ -13,6 +13,7 @@ from typing import Any, NoReturn
 from inspector.capture.records import END_OF_TIME
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import FaultError, usage_error
+from inspector.protocol.http_fields import header, without_parameters
 from inspector.protocol.model import Json
 from inspector.text.limited_file import read_limited
 from inspector.wire.client.observations import Headers
@@ -67,7 +68,7 @@ class HarEntry:
 
     def header(self, wanted: str) -> str:
         """Return the first header of the request with this name in lower case, or `""`."""
-        return next((value for name, value in self.headers if name.lower() == wanted), "")
+        return header(self.headers, wanted)
 
 
 def invalid(place: str, problem: str) -> FaultError:
@@ -106,7 +107,7 @@ def read_entry(name: str, value: Json) -> HarEntry:
     wait = sum(reader.duration(timings, phase) for phase in ("blocked", "dns", "connect", "send", "wait"))
     headers = reader.headers(response)
     content = reader.optional(response, "content", dict) or {}
-    stated = next((text for key, text in headers if key.lower() == "content-type"), "")
+    stated = header(headers, "content-type")
     return HarEntry(
         name=name,
         at=reader.started(seconds),
@@ -120,7 +121,7 @@ def read_entry(name: str, value: Json) -> HarEntry:
         reason=reader.optional(response, "statusText", str) or "",
         version=reader.optional(response, "httpVersion", str) or "",
         response_headers=headers,
-        media_type=(stated or reader.optional(content, "mimeType", str) or "").partition(";")[0].strip().lower(),
+        media_type=without_parameters(stated or reader.optional(content, "mimeType", str) or ""),
         content=reader.content(),
         messages=reader.messages(),
         error=next((text for name in _ERRORS if (text := reader.optional(response, name, str))), ""),

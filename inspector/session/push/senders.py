@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable
 from typing import NamedTuple
 
 from inspector.capture.records import Record
+from inspector.protocol.http_fields import header
 from inspector.text.units import counted
 from inspector.wire.receiver.delivery import NO_TLS
 
@@ -58,8 +59,7 @@ def sort_requests(requests: Iterable[Record], numbers: Collection[int], task_id:
 
 
 def _user_agent(record: Record) -> str:
-    headers = record.meta.get("headers", ())
-    return next((str(value) for name, value in headers if name.lower() == "user-agent"), "")
+    return header(record.meta.get("headers", ()), "user-agent")
 
 
 def _in_words(others: list[Record]) -> str:

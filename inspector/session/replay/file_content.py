@@ -10,6 +10,7 @@ import struct
 
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.dialects.double_base64 import is_text, looks_double_encoded
+from inspector.protocol.http_fields import without_parameters
 
 _URL_SAFE = str.maketrans("-_", "+/")
 _BREAKS = re.compile(r"[ \t\r\n]+")
@@ -110,7 +111,7 @@ def file_facts(content: bytes, declared: str = "", problem: str = "") -> FileFac
     """Return the facts about a content; `declared` is its declared media type, `problem` the problem of its base64."""
     looks_like = detect_type(content)
     problems = [problem] if problem else []
-    stated = declared.partition(";")[0].strip().lower()
+    stated = without_parameters(declared)
     stated = _ALIASES.get(stated, stated)
     zipped = looks_like == "application/zip" and stated.startswith(_ZIPPED)
     if looks_like and stated and stated not in (looks_like, "application/octet-stream") and not zipped:

@@ -15,6 +15,7 @@ from inspector.capture.private_files import CaptureError, private_folder, reason
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import AssembledArtifact, AssembledTask, TextRun
 from inspector.protocol.dialects.double_base64 import looks_double_encoded
+from inspector.protocol.http_fields import without_parameters
 from inspector.protocol.model import Message, Part, Task
 from inspector.session.replay.file_content import decode, detect_type
 from inspector.text.safe_json import dump
@@ -182,7 +183,7 @@ def _cut(text: str, most: int) -> str:
 
 
 def _suffix(media_type: str | None, otherwise: str) -> str:
-    stated = (media_type or "").partition(";")[0].strip().lower()
+    stated = without_parameters(media_type or "")
     return _SUFFIXES.get(stated) or _TYPES.guess_extension(stated) or otherwise
 
 

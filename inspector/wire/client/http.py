@@ -20,6 +20,7 @@ import httpx
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, FaultError, Whose, usage_error
+from inspector.protocol.http_fields import without_parameters
 from inspector.protocol.sse import DEFAULT_LIMIT, Decoder
 from inspector.text.limited_file import LARGEST_DOCUMENT
 from inspector.wire.client.client_certificate import CertificateFor, ClientCertificate, no_certificate
@@ -218,7 +219,7 @@ class Client:
     async def _response(
         self, response: httpx.Response, tally: Tally, longest: int
     ) -> AsyncGenerator[Observation, None]:
-        content_type = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        content_type = without_parameters(response.headers.get("content-type", ""))
         streamed = content_type == _EVENT_STREAM
         tally.headed = True
         yield Head(

@@ -8,6 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import Fault
+from inspector.protocol.http_fields import header
 from inspector.protocol.sse import Frame
 
 Headers: TypeAlias = tuple[tuple[str, str], ...]
@@ -59,8 +60,7 @@ class Head:
 
     def header(self, name: str) -> str:
         """Return the first header of this name, or `""`."""
-        wanted = name.lower()
-        return next((value for key, value in self.headers if key.lower() == wanted), "")
+        return header(self.headers, name.lower())
 
     def fields(self) -> dict[str, str]:
         """Return the headers by their names in lower case; the values of a repeated header are joined by commas."""

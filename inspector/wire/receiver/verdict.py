@@ -11,6 +11,7 @@ from ipaddress import ip_address
 from typing import NamedTuple
 from urllib.parse import unquote_plus
 
+from inspector.protocol.http_fields import without_parameters
 from inspector.protocol.model import Unreadable
 from inspector.wire.receiver import jwt
 from inspector.wire.receiver.checks import KnownResults, Report, Result, Scope, Stage
@@ -215,7 +216,7 @@ def _content_type(request: PushRequest) -> Result | None:
     values = request.head.values("content-type")
     if not values:
         return Result(False, "no Content-Type received")
-    good = values[0].partition(";")[0].strip().lower() in _JSON_TYPES
+    good = without_parameters(values[0]) in _JSON_TYPES
     return Result(good, f"{_quote(values[0])}{'' if good else ', expected application/json'}")
 
 

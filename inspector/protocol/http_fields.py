@@ -1,0 +1,15 @@
+"""The fields of HTTP messages: a header by its name, and a media type without its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+
+def header(headers: Iterable[tuple[str, str]], name: str) -> str:
+    """Return the first header with a name, which has to be in lower case; `""` if there is none."""
+    return next((value for key, value in headers if key.lower() == name), "")
+
+
+def without_parameters(content_type: str) -> str:
+    """Return a media type in lower case, without its parameters."""
+    return content_type.partition(";")[0].strip().lower()
