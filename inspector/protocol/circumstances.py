@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.dialects.base import Dialect
+from inspector.protocol.dialects.traits import major_minor
 from inspector.protocol.lifecycle import is_terminal
 from inspector.protocol.operations import PUSH, STREAMING, Operation
 
@@ -77,11 +78,6 @@ class Circumstances:
     def missing_extensions(self) -> tuple[str, ...]:
         """Return the extensions that the card requires and that the request does not activate."""
         return tuple(uri for uri in self.required_extensions if uri not in self.extensions)
-
-
-def major_minor(version: str) -> str:
-    """Return a protocol version without its patch number, which is ignored (1.0 section 3.6)."""
-    return ".".join(version.strip().split(".")[:2])
 
 
 def says_ended(message: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from inspector.protocol.dialects.traits import major_minor
 from inspector.protocol.model import Json
 
 _PARTS = ("text", "file", "data")
@@ -98,7 +99,7 @@ def card_shape(card: Mapping[str, Json]) -> str:
     version = card.get("protocolVersion")
     if version is None:
         return "0.1" if _is_of_0_1(card) else "0.2"
-    declared = ".".join(version.strip().split(".")[:2]) if isinstance(version, str) else ""
+    declared = major_minor(version) if isinstance(version, str) else ""
     return declared if declared in ("0.1", "0.2") else "0.3"
 
 

@@ -8,7 +8,7 @@ from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects import opvs, v0_1, v0_2, v0_3, v0_3_proto, v1_0, v1_1
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.detect import card_shape
-from inspector.protocol.dialects.traits import VERSIONS, Traits
+from inspector.protocol.dialects.traits import VERSIONS, Traits, major_minor
 from inspector.protocol.model import Json, Unreadable
 
 ALL: tuple[Dialect, ...] = (
@@ -37,13 +37,9 @@ def version_of(declared: str) -> str:
 
     Patch versions are ignored, and so are the minor versions of 1.x (1.0 section 3.6).
     """
-    name = _without_patch(declared)
+    name = major_minor(declared).lower()
     version = "1.0" if name.partition(".")[0] == "1" else name
     return version if version in DIALECTS else ""
-
-
-def _without_patch(version: str) -> str:
-    return ".".join(version.strip().lower().split(".")[:2])
 
 
 def for_version(declared: str) -> Dialect | None:
@@ -62,7 +58,7 @@ def for_request(version: str, binding: str) -> Dialect | None:
 
     Unlike the version on a card, 1.2 is not served by 1.0: the request has exactly the version that the user wants.
     """
-    name = _without_patch(version)
+    name = major_minor(version).lower()
     drafts = (dialect for dialect in EXPERIMENTAL if dialect.version == name and supports_binding(dialect, binding))
     return next(drafts, None) or (
         for_interface(version, binding) if version_of(version) in (name, f"{name}.0") else None

@@ -140,6 +140,11 @@ V0_1 = replace(
 )
 
 
+def major_minor(version: str) -> str:
+    """Return a protocol version without its patch number, which is ignored (1.0 section 3.6)."""
+    return ".".join(version.strip().split(".")[:2])
+
+
 def in_proto_json(traits: Traits) -> Traits:
     """Return the traits of a version before 1.0 over HTTP+JSON and gRPC, which use ProtoJSON."""
     # In ProtoJSON, a missing `blocking` means false.
