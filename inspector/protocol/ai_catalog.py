@@ -14,7 +14,7 @@ from typing import Any
 
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.http_fields import without_parameters
-from inspector.protocol.jsonvalue import parse, type_name
+from inspector.protocol.jsonvalue import parse, text_in, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.pointer import pointer, steps_of
 
@@ -113,8 +113,8 @@ def catalog_of(value: Any, inside: Sequence[str] = ()) -> Catalog | Unreadable:
     ]
     host = value.get("host")
     return Catalog(
-        _text(value, "specVersion"),
-        _text(host, "displayName", "name") if isinstance(host, dict) else "",
+        text_in(value, "specVersion"),
+        text_in(host, "displayName", "name"),
         tuple(_with_references(found)),
     )
 
@@ -125,20 +125,21 @@ def nested_catalog(entry: Entry) -> Catalog | Unreadable:
 
 
 def _entry(member: dict[str, Any], place: str) -> Entry:
-    identifier, data, kind = _text(member, "identifier", "id"), member.get("data"), _text(member, "type", "mediaType")
-    card_name = _text(data, "name", "displayName") if isinstance(data, dict) else ""
-    name = _text(member, "displayName", "name") or card_name or _last_part(identifier) or place
-    aliases = (_text(member, each) for each in ("identifier", "id", "name", "displayName"))
+    identifier, kind = text_in(member, "identifier", "id"), text_in(member, "type", "mediaType")
+    data = member.get("data")
+    card_name = text_in(data, "name", "displayName")
+    name = text_in(member, "displayName", "name") or card_name or _last_part(identifier) or place
+    aliases = (text_in(member, each) for each in ("identifier", "id", "name", "displayName"))
     return Entry(
         place,
         identifier,
         name,
         _kind(kind, data),
         kind,
-        _text(member, "version") or (_text(data, "version") if isinstance(data, dict) else ""),
-        _text(member, "updatedAt"),
-        _text(member, "description") or (_text(data, "description") if isinstance(data, dict) else ""),
-        _text(member, "url", "cardUrl"),
+        text_in(member, "version") or text_in(data, "version"),
+        text_in(member, "updatedAt"),
+        text_in(member, "description") or text_in(data, "description"),
+        text_in(member, "url", "cardUrl"),
         data,
         tuple(filter(None, aliases)),
         trust_manifests=tuple(manifests_of(member)),
@@ -164,12 +165,6 @@ def _kind(kind: str, data: Json) -> EntryKind:
     if plain == MEDIA_TYPE or (not plain and isinstance(data, dict) and isinstance(data.get("entries"), list)):
         return EntryKind.CATALOG
     return EntryKind.OTHER if plain else EntryKind.CARD
-
-
-def _text(value: Any, *names: str) -> str:
-    """Return the first of these members that is a text."""
-    texts = (value.get(name) for name in names) if isinstance(value, dict) else ()
-    return next((text for text in texts if isinstance(text, str) and text), "")
 
 
 def _last_part(identifier: str) -> str:

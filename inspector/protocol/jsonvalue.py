@@ -6,7 +6,7 @@ import json
 import math
 import re
 import string
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, TypeVar, cast, get_args
 
@@ -147,6 +147,12 @@ def type_name(value: Json) -> str:
 def brief(value: Json) -> str:
     """Return the quoted beginning of a string, or the type of another value."""
     return repr(value[:_QUOTED]) if isinstance(value, str) else type_name(value)
+
+
+def text_in(value: Json, *names: str) -> str:
+    """Return the first of these members of an object that is a text and not empty, `""` if there is none."""
+    texts = (value.get(name) for name in names) if isinstance(value, Mapping) else ()
+    return next((text for text in texts if isinstance(text, str) and text), "")
 
 
 def _without_nulls(model: type[BaseModel], value: Json) -> Json:

@@ -11,6 +11,7 @@ from inspector.lazy_dataclass import dataclass
 from inspector.protocol.card import AgentCard, AgentSkill
 from inspector.protocol.challenge import REGISTERED
 from inspector.protocol.dialects.card_view import SCHEME_TYPES
+from inspector.protocol.jsonvalue import text_in
 from inspector.protocol.model import Json
 
 DEFAULT_KEY_PLACE = ("header", "X-API-Key")
@@ -252,20 +253,20 @@ def key_place(card: AgentCard) -> tuple[str, str]:
 def read_scheme(name: str, value: Mapping[str, Json]) -> SecurityScheme:
     """Read a security scheme in the format of any version."""
     kind, members = _kind_and_members(value)
-    description = _text(members, "description")
+    description = text_in(members, "description")
     match kind:
         case "apiKey":
-            location = _text(members, "location") or _text(members, "in")
-            return ApiKeyScheme(name, location, _text(members, "name"), description)
+            location = text_in(members, "location") or text_in(members, "in")
+            return ApiKeyScheme(name, location, text_in(members, "name"), description)
         case "http":
-            return HttpScheme(name, _text(members, "scheme"), description)
+            return HttpScheme(name, text_in(members, "scheme"), description)
         case "oauth2":
             flows = members.get("flows")
             declared = flows.items() if isinstance(flows, Mapping) else ()
             read = tuple(_flow(kind, inside) for kind, inside in declared if inside is not None)
-            return OAuth2Scheme(name, read, _text(members, "oauth2MetadataUrl"), description)
+            return OAuth2Scheme(name, read, text_in(members, "oauth2MetadataUrl"), description)
         case "openIdConnect":
-            return OpenIdConnectScheme(name, _text(members, "openIdConnectUrl"), description)
+            return OpenIdConnectScheme(name, text_in(members, "openIdConnectUrl"), description)
         case "mutualTLS":
             return MutualTlsScheme(name, description)
         case _:
@@ -281,7 +282,7 @@ def _kind_and_members(value: Mapping[str, Json]) -> tuple[str, Mapping[str, Json
     if wrapper:
         members = value[wrapper]
         return SCHEME_TYPES[wrapper], members if isinstance(members, Mapping) else {}
-    declared = _text(value, "type")
+    declared = text_in(value, "type")
     if declared in SCHEME_TYPES.values():
         return declared, value
     unknown = next((name for name in value if name.endswith("SecurityScheme")), next(iter(value), ""))
@@ -293,10 +294,10 @@ def _flow(name: str, value: Json) -> OAuthFlow:
     scopes = members.get("scopes")
     return OAuthFlow(
         name,
-        _text(members, "authorizationUrl"),
-        _text(members, "tokenUrl"),
-        _text(members, "deviceAuthorizationUrl"),
-        _text(members, "refreshUrl"),
+        text_in(members, "authorizationUrl"),
+        text_in(members, "tokenUrl"),
+        text_in(members, "deviceAuthorizationUrl"),
+        text_in(members, "refreshUrl"),
         members.get("pkceRequired") is True,
         {scope: str(text) for scope, text in scopes.items()} if isinstance(scopes, Mapping) else {},
     )
@@ -316,8 +317,3 @@ def _combination(item: Mapping[str, Json], schemes: Mapping[str, Mapping[str, Js
 def _scopes(scopes: Json) -> tuple[str, ...]:
     listed = scopes.get("list") if isinstance(scopes, Mapping) else scopes
     return tuple(map(str, listed)) if isinstance(listed, list) else ()
-
-
-def _text(members: Mapping[str, Json], name: str) -> str:
-    value = members.get(name)
-    return value if isinstance(value, str) else ""

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from inspector.findings.signatures.keyset import ALGORITHMS, Key, KeySet, base64url, read_key, read_pem
 from inspector.findings.signatures.verify import SignatureOutcome, SignatureResult, verify_compact
-from inspector.protocol.jsonvalue import brief, parse_strictly
+from inspector.protocol.jsonvalue import brief, parse_strictly, text_in
 from inspector.protocol.model import Json
 
 _LONGEST = 1_000_000
@@ -48,7 +48,7 @@ def verify_token(token: str, trusted: KeySet | None, payload: bytes | None = Non
     if len(token) > _LONGEST:
         return _too_long(token)
     header = _header_of(token)
-    kid = _text(header, "kid")
+    kid = text_in(header, "kid")
     candidates = trusted.named(kid) if trusted is not None else ()
     if candidates:
         result = verify_compact(token, KeySet(candidates), payload)
@@ -130,8 +130,3 @@ def _part_of_sentence(sentence: str) -> str:
     first = sentence.partition(" ")[0]
     is_word = first.isalpha() and first[1:] == first[1:].lower()
     return (f"{sentence[:1].lower()}{sentence[1:]}" if is_word else sentence).removesuffix(".")
-
-
-def _text(value: Mapping[str, Json], name: str) -> str:
-    found = value.get(name)
-    return found if isinstance(found, str) else ""

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from inspector.findings.signatures.canonical import payloads, uncovered
 from inspector.findings.signatures.keyset import ALGORITHMS, Key, KeySet, base64url
 from inspector.lazy_dataclass import dataclass
-from inspector.protocol.jsonvalue import brief, parse_strictly, type_name
+from inspector.protocol.jsonvalue import brief, parse_strictly, text_in, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.pointer import pointer
 
@@ -137,7 +137,7 @@ def problems_of(entry: Json) -> Iterator[Problem]:
     else:
         yield from _of_algorithm(header)
     yield from _of_unprotected(entry.get("header"), header)
-    yield from _of_signature(entry.get("signature"), _text(header, "alg"))
+    yield from _of_signature(entry.get("signature"), text_in(header, "alg"))
     if not isinstance(read, Unreadable):
         yield from _of_optional_members(header)
     if "payload" in entry:
@@ -221,9 +221,11 @@ def _prepare(index: int, entry: Json, keys: KeySet | None) -> _Trial | Signature
     read = protected_header(entry)
     header = {} if isinstance(read, Unreadable) else read
     unprotected = entry.get("header") if isinstance(entry, dict) else None
-    kid = _text(header, "kid") or _text(unprotected, "kid")
+    kid = text_in(header, "kid") or text_in(unprotected, "kid")
     where = f"/signatures/{index}"
-    known = SignatureResult(index, SignatureOutcome.NO_KEY, "", where, _text(header, "alg"), kid, _text(header, "jku"))
+    known = SignatureResult(
+        index, SignatureOutcome.NO_KEY, "", where, text_in(header, "alg"), kid, text_in(header, "jku")
+    )
     if index >= _MAX_SIGNATURES:
         reason = f"Only the first {_MAX_SIGNATURES} signatures of a card are verified."
         return replace(known, outcome=SignatureOutcome.REFUSED, reason=reason)
@@ -337,12 +339,12 @@ def _of_signature(signature: Json, algorithm: str) -> Iterator[Problem]:
 
 def _of_optional_members(header: Mapping[str, Json]) -> Iterator[Problem]:
     """Check the members that support verification, but are not required for it."""
-    if not _text(header, "kid"):
+    if not text_in(header, "kid"):
         yield Problem("/protected", "The protected header names no key (kid).", SignatureFlaw.KID)
     if header.get("typ") != "JOSE":
         seen = brief(header["typ"]) if "typ" in header else "missing"
         yield Problem("/protected", f"The typ is {seen}, expected JOSE.", SignatureFlaw.TYP)
-    if "jku" in header and not _is_safe(_text(header, "jku")):
+    if "jku" in header and not _is_safe(text_in(header, "jku")):
         message = f"The jku is {brief(header['jku'])}, expected an https URL."
         yield Problem("/protected", message, SignatureFlaw.JKU)
 
@@ -362,8 +364,3 @@ def _is_loopback(host: str) -> bool:
         return host == "localhost" or ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
-
-
-def _text(value: Json, name: str) -> str:
-    text = value.get(name) if isinstance(value, dict) else None
-    return text if isinstance(text, str) else ""

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.dialects.traits import VERSIONS, CardLayout
+from inspector.protocol.jsonvalue import text_in
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
@@ -104,7 +105,7 @@ class CardView:
         url, transport = self.value.get("url"), self.value.get("preferredTransport")
         if isinstance(url, str):
             binding = "JSONRPC" if transport is None else transport if isinstance(transport, str) else ""
-            yield Interface((), url, binding, _text(self.value, "protocolVersion"), "", "/preferredTransport")
+            yield Interface((), url, binding, text_in(self.value, "protocolVersion"), "", "/preferredTransport")
 
     def _listed_interfaces(self) -> Iterator[Interface]:
         layout = self.layout
@@ -112,7 +113,7 @@ class CardView:
         for number, interface in _objects(self.value.get(layout.interfaces)):
             steps = (layout.interfaces, number)
             lacks = frozenset(name for name in names if not isinstance(interface.get(name), str))
-            url, binding, version, tenant = (_text(interface, name) for name in names)
+            url, binding, version, tenant = (text_in(interface, name) for name in names)
             # A card with a main URL has one version for all interfaces.
             version = "" if layout.main_url else version
             yield Interface(steps, url, binding, version, tenant, pointer(*steps, layout.binding), lacks)
@@ -145,7 +146,7 @@ class CardView:
 
     def _scheme(self, name: str, value: Mapping[str, Json]) -> Scheme:
         steps = ("securitySchemes", name)
-        kind, types = _text(value, "type"), self.layout.scheme_types
+        kind, types = text_in(value, "type"), self.layout.scheme_types
         wrappers = tuple(member for member in value if member in SCHEME_TYPES and value[member] is not None)
         if types:
             foreign = bool(wrappers) and kind not in SCHEME_TYPES.values()
@@ -229,11 +230,6 @@ def _objects(value: Json) -> Iterator[tuple[int, Mapping[str, Json]]]:
     return (
         (number, item) for number, item in enumerate(value if isinstance(value, list) else ()) if isinstance(item, dict)
     )
-
-
-def _text(value: Mapping[str, Json], name: str) -> str:
-    member = value.get(name)
-    return member if isinstance(member, str) else ""
 
 
 def _texts(value: Json, *steps: str | int) -> Iterator[tuple[str, str]]:
