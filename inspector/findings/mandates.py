@@ -20,9 +20,10 @@ from inspector.findings.signatures.key_sources import Outcome, Verdict, verify_t
 from inspector.findings.signatures.keyset import KeySet
 from inspector.protocol.extensions import ap2
 from inspector.protocol.extensions.known import PASSPORT, Use
-from inspector.protocol.extensions.outline import items, jwt_parts, members, text
+from inspector.protocol.extensions.outline import items, members, text
 from inspector.protocol.extensions.sd_jwt import SdJwt, digest_of, read_chain
 from inspector.protocol.model import Json
+from inspector.protocol.unverified_jwt import jwt_parts
 
 _SKEW = 300
 """The seconds by which clocks may differ, as in the SDK of AP2."""

@@ -6,14 +6,14 @@ Reading is lenient: a member with a wrong type counts as missing.
 from __future__ import annotations
 
 import math
-from base64 import urlsafe_b64decode
 from collections.abc import Mapping
 from dataclasses import field
 from urllib.parse import urlsplit
 
 from inspector.lazy_dataclass import dataclass
-from inspector.protocol.jsonvalue import parse
+from inspector.protocol.jsonvalue import parse, text_in
 from inspector.protocol.model import Json
+from inspector.protocol.unverified_jwt import claims_of
 
 BEARER = "bearer"
 DEVICE_GRANT = "urn:ietf:params:oauth:grant-type:device_code"
@@ -58,12 +58,12 @@ class ServerMetadata:
 def read_metadata(members: Mapping[str, Json]) -> ServerMetadata:
     """Read the metadata of an authorization server."""
     return ServerMetadata(
-        issuer=_text(members, "issuer"),
-        authorization_url=_text(members, "authorization_endpoint"),
-        token_url=_text(members, "token_endpoint"),
-        device_url=_text(members, "device_authorization_endpoint"),
-        revocation_url=_text(members, "revocation_endpoint"),
-        keys_url=_text(members, "jwks_uri"),
+        issuer=text_in(members, "issuer"),
+        authorization_url=text_in(members, "authorization_endpoint"),
+        token_url=text_in(members, "token_endpoint"),
+        device_url=text_in(members, "device_authorization_endpoint"),
+        revocation_url=text_in(members, "revocation_endpoint"),
+        keys_url=text_in(members, "jwks_uri"),
         client_authentication=_texts(members, "token_endpoint_auth_methods_supported"),
         issuer_in_redirect=members.get("authorization_response_iss_parameter_supported") is True,
     )
@@ -105,30 +105,18 @@ def read_token(members: Mapping[str, Json]) -> TokenResponse:
     """Read the response of a token endpoint; `access_token` is empty if it is missing."""
     scope = members.get("scope")
     return TokenResponse(
-        access_token=_text(members, "access_token"),
-        token_type=_text(members, "token_type"),
+        access_token=text_in(members, "access_token"),
+        token_type=text_in(members, "token_type"),
         expires_in=_seconds(members, "expires_in"),
         scopes=tuple(dict.fromkeys(scope.split())) if isinstance(scope, str) else None,
-        refresh_token=_text(members, "refresh_token"),
-        id_token=_text(members, "id_token"),
+        refresh_token=text_in(members, "refresh_token"),
+        id_token=text_in(members, "id_token"),
     )
 
 
 def token_claims(members: Mapping[str, Json] | None, name: str) -> Mapping[str, Json]:
     """Return the claims of the JWT in a member, read without verification; none if it is not a JWT."""
-    return claims_of(_text(members or {}, name))
-
-
-def claims_of(token: str) -> Mapping[str, Json]:
-    """Return the claims of a JWT, read without verification; none if the token is not a JWT."""
-    parts = token.split(".")
-    if len(parts) != 3:
-        return {}
-    try:
-        raw = urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4))
-    except ValueError:
-        return {}
-    return json_object(raw) or {}
+    return claims_of(text_in(members, name))
 
 
 def claimed_date(claims: Mapping[str, Json], name: str) -> float | None:
@@ -155,10 +143,10 @@ def read_device(members: Mapping[str, Json]) -> DeviceResponse:
     """Read the response to a request for a device code; texts are empty if they are missing."""
     interval = _seconds(members, "interval")
     return DeviceResponse(
-        device_code=_text(members, "device_code"),
-        user_code=_text(members, "user_code"),
-        verification_url=_text(members, "verification_uri"),
-        complete_url=_text(members, "verification_uri_complete"),
+        device_code=text_in(members, "device_code"),
+        user_code=text_in(members, "user_code"),
+        verification_url=text_in(members, "verification_uri"),
+        complete_url=text_in(members, "verification_uri_complete"),
         expires_in=min(_seconds(members, "expires_in") or _DEVICE_SECONDS, _LONGEST_DEVICE_SECONDS),
         interval=min(max(1.0, _INTERVAL if interval is None else interval), _LONGEST_INTERVAL),
     )
@@ -179,13 +167,8 @@ class OAuthError:
 
 def read_error(members: Mapping[str, Json] | None) -> OAuthError | None:
     """Return the error in a response or a redirect, None if it has none."""
-    code = _text(members or {}, "error")
-    return OAuthError(code, _text(members or {}, "error_description")) if code else None
-
-
-def _text(members: Mapping[str, Json], name: str) -> str:
-    value = members.get(name)
-    return value if isinstance(value, str) else ""
+    code = text_in(members, "error")
+    return OAuthError(code, text_in(members, "error_description")) if code else None
 
 
 def _texts(members: Mapping[str, Json], name: str) -> tuple[str, ...]:

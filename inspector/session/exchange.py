@@ -30,9 +30,9 @@ from inspector.protocol.model import (
     TaskList,
     Unreadable,
 )
-from inspector.protocol.oauth import claims_of
 from inspector.protocol.operations import PUSH
 from inspector.protocol.sse import Frame
+from inspector.protocol.unverified_jwt import claims_of
 from inspector.session.denial import SentToken
 from inspector.session.extension_use import NO_USE, ExtensionUse, find_use, use_of
 from inspector.session.frame_reader import FrameReader

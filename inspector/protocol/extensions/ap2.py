@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from inspector.protocol.extensions.outline import Line, Outline, fields, items, jwt_parts, members, outline, text
+from inspector.protocol.extensions.outline import Line, Outline, fields, items, members, outline, text
 from inspector.protocol.extensions.sd_jwt import read_chain
+from inspector.protocol.unverified_jwt import jwt_parts
 
 PREFIX = "ap2."
 """The beginning of the names under which a data part has an object of AP2."""

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
-
-from inspector.protocol.jsonvalue import parse
 
 LONGEST = 160
 """The most characters of a text in an outline; the JSON has the whole text."""
@@ -79,22 +75,3 @@ def _is_short(value: Any) -> bool:
 def fields(depth: int, *pairs: tuple[str, Any]) -> list[Line]:
     """Return a line for each label whose value is not empty."""
     return [Line(depth, label, shown) for label, value in pairs if (shown := text(value))]
-
-
-def jwt_parts(token: str) -> tuple[Mapping[str, Any], Mapping[str, Any]] | None:
-    """Return the header and the payload of a JWT, which is not verified; None if it is not a JWT."""
-    pieces = token.split(".")
-    if len(pieces) != 3:
-        return None
-    header, payload = (parse(decoded_base64url(piece)) for piece in pieces[:2])
-    if not isinstance(header, dict) or not isinstance(payload, dict):
-        return None
-    return header, payload
-
-
-def decoded_base64url(piece: str) -> bytes:
-    """Return the bytes of a base64url text, none if it is not valid."""
-    try:
-        return base64.urlsafe_b64decode(piece + "=" * (-len(piece) % 4))
-    except (binascii.Error, ValueError):
-        return b""

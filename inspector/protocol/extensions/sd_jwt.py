@@ -7,8 +7,9 @@ import hashlib
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from inspector.protocol.extensions.outline import decoded_base64url, items, jwt_parts, members, text
+from inspector.protocol.extensions.outline import items, members, text
 from inspector.protocol.jsonvalue import parse
+from inspector.protocol.unverified_jwt import decoded_base64url, jwt_parts
 
 _DIGESTS: Mapping[str, Callable[..., Any]] = {
     "sha-256": hashlib.sha256,
