@@ -15,6 +15,7 @@ from inspector.findings.finding import Severity, worst_of
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import INVALID_RESPONSE, Whose
 from inspector.protocol.http_fields import header
+from inspector.wire.client.observations import Ending
 
 SLICES = 32
 """The largest number of time slices."""
@@ -23,7 +24,6 @@ _NARROWEST = 0.001
 """The first width of a slice, in seconds."""
 
 
-_BROKEN = "broken"
 _REMOTE = frozenset({Whose.AGENT.value, Whose.NETWORK.value})
 """Who is responsible for a broken exchange that shows something about the host."""
 _SUCCESS = range(200, 300)
@@ -257,7 +257,7 @@ class Exchanges:
         """
         if summary.login:
             return
-        broken = summary.how == _BROKEN
+        broken = summary.how == Ending.BROKEN
         if broken and end.meta.get("whose") not in _REMOTE:
             return
         if broken and not summary.headed and end.meta.get("code") != INVALID_RESPONSE:

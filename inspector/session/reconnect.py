@@ -15,6 +15,7 @@ from inspector.session.exchanges import ExchangeSummary
 from inspector.session.replay.task_diff import TaskDiff, compare_tasks
 from inspector.session.replay.translate import canonical
 from inspector.session.tasks import TrackedTask
+from inspector.wire.client.observations import Ending
 
 DELAYS = (0.5, 1.0, 2.0, 4.0, 8.0)
 """The seconds to wait before each attempt to subscribe: one number for each attempt."""
@@ -53,12 +54,12 @@ def lost_stream(task: TrackedTask, stream: ExchangeSummary | None) -> LostStream
     A task that waits for an authorization continues without a message of the client (1.0 section 7.6), one that waits
     for input does not.
     """
-    if stream is None or stream.seconds is None or stream.how == "stopped" or stream.refused:
+    if stream is None or stream.seconds is None or stream.how == Ending.STOPPED or stream.refused:
         return None
     if is_terminal(task.now.state) or task.now.state == State.INPUT_REQUIRED or not task.now.moves:
         return None
     return LostStream(
-        task.id, stream.number, stream.last_seq, stream.events, stream.how != "complete", take_snapshot(task.now)
+        task.id, stream.number, stream.last_seq, stream.events, stream.how != Ending.COMPLETE, take_snapshot(task.now)
     )
 
 

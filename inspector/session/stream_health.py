@@ -13,6 +13,7 @@ from inspector.protocol.jsonvalue import parse
 from inspector.session.exchanges import ArrivalHistogram, ExchangeSummary
 from inspector.session.payload import payload_json
 from inspector.text.units import counted, duration
+from inspector.wire.client.observations import Ending
 
 _FEW = 3
 """The smallest number of events in a burst that suggests buffering."""
@@ -37,7 +38,12 @@ class StreamEnd(StrEnum):
     UNKNOWN = "the capture ends"
 
 
-_ENDS = {"complete": StreamEnd.DONE, "broken": StreamEnd.BROKEN, "stopped": StreamEnd.STOPPED, "limit": StreamEnd.LIMIT}
+_ENDS: dict[str, StreamEnd] = {
+    Ending.COMPLETE: StreamEnd.DONE,
+    Ending.BROKEN: StreamEnd.BROKEN,
+    Ending.STOPPED: StreamEnd.STOPPED,
+    Ending.LIMIT: StreamEnd.LIMIT,
+}
 
 
 @dataclass(frozen=True, slots=True)

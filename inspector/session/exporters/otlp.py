@@ -26,6 +26,7 @@ from inspector.session.exporters.selection import Selection
 from inspector.session.payload import OPERATIONS
 from inspector.session.replay.translate import canonical, decoded
 from inspector.text.safe_json import dump
+from inspector.wire.client.observations import Ending
 
 _CLIENT = 3
 """The kind of a client span."""
@@ -159,7 +160,7 @@ def _failure(records: Sequence[Record], request: Record) -> tuple[str, str] | No
                 invalid = record.label
             case Kind.TRAILERS if record.meta["code"] != OK:
                 return str(record.meta["name"] or record.meta["code"]), record.label
-            case Kind.END if record.meta["how"] in ("broken", "limit"):
+            case Kind.END if record.meta["how"] in (Ending.BROKEN, Ending.LIMIT):
                 return str(record.meta.get("code") or record.meta["how"]), record.label
     if status >= _LOWEST_ERROR:
         return str(status), invalid or f"HTTP status {status}"
