@@ -19,7 +19,7 @@ from inspector.protocol.jsonvalue import WEB_PAGE
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Request, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
-from inspector.session.denial import CREDENTIALS_HINT, MEANING_OF_STATUS, explain_head, explain_rejected, explain_token
+from inspector.session.denial import denial, explain_head, explain_rejected, explain_token
 from inspector.session.exchange import UNANSWERED, Exchange
 from inspector.session.hints import (
     CHECK_GATEWAY,
@@ -54,8 +54,8 @@ _STATUS_CODES = {
     "INTERNAL": "InternalError",
 }
 """The codes for statuses of gRPC without details: the same as for 503, 504 and 500 over HTTP."""
-_CODE_OF_GRPC_STATUS = {"UNAUTHENTICATED": FaultCode.CREDENTIALS_MISSING, "PERMISSION_DENIED": FaultCode.AUTH_FAILED}
-"""The gRPC statuses that correspond to HTTP 401 and 403."""
+_DENYING_STATUSES = {"UNAUTHENTICATED": HTTPStatus.UNAUTHORIZED, "PERMISSION_DENIED": HTTPStatus.FORBIDDEN}
+"""The HTTP statuses that correspond to gRPC statuses."""
 
 
 @dataclass(slots=True, eq=False)
@@ -229,12 +229,9 @@ def _of_error(exchange: Exchange, error: ProtocolError) -> Fault:
     """Return the fault for an error response."""
     kind = BY_NAME.get(error.name)
     meaning = f"{kind.meaning[0].upper()}{kind.meaning[1:]}" if kind else "The agent returned an error"
-    if error.name in _CODE_OF_GRPC_STATUS:
-        status = HTTPStatus.UNAUTHORIZED if error.name == "UNAUTHENTICATED" else HTTPStatus.FORBIDDEN
-        seen = f"{MEANING_OF_STATUS[status]} ({error.words})."
-        cause = explain_token(status, (), error.message, exchange.sent_token)
-        words, hint = (f"{seen} {cause.seen}", cause.remedy) if cause else (seen, CREDENTIALS_HINT)
-        return Fault(Whose.YOURS, _CODE_OF_GRPC_STATUS[error.name], words, hint)
+    if error.name in _DENYING_STATUSES:
+        status = _DENYING_STATUSES[error.name]
+        return denial(status, f" ({error.words})", explain_token(status, (), error.message, exchange.sent_token))
     context, tracked = exchange.context, exchange.tasks.get(exchange.context.task_id)
     state = tracked.now.state if tracked else ""
     about = Situation(context.operation, context.dialect, context.request, error, exchange.circumstances, state)

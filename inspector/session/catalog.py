@@ -15,6 +15,7 @@ from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Unreadable
 from inspector.session.catalog_listing import MOST_NAMES, CatalogFoundError, Listing
 from inspector.session.connection import Access, Connection, card_inside, fetch_card, find_card
+from inspector.session.denial import CODE_OF_STATUS
 from inspector.session.journal import Journal
 from inspector.wire.client.credentials import Credentials, origin
 from inspector.wire.client.http import Client
@@ -152,8 +153,7 @@ class CatalogReader:
             raise PrivateRedirectError(fault, fetch.private_redirect)
         if status != HTTPStatus.OK:
             seen = f"No catalog was found at {shown} ({status})."
-            denied = {401: FaultCode.CREDENTIALS_MISSING, 403: FaultCode.AUTH_FAILED}
-            code = denied.get(status, FaultCode.CARD_NOT_FOUND)
+            code = CODE_OF_STATUS.get(status, FaultCode.CARD_NOT_FOUND)
             raise FaultError(
                 Fault(Whose.AGENT, code, seen, f"A catalog is at {WELL_KNOWN}, or write its URL before #.")
             )

@@ -31,7 +31,7 @@ _REJECTED = "The agent rejected the credentials"
 """What 401 means if the request had credentials."""
 PROXY = 407
 """The status with which a proxy asks for credentials."""
-_CODE_OF_STATUS = {401: FaultCode.CREDENTIALS_MISSING, 403: FaultCode.AUTH_FAILED}
+CODE_OF_STATUS = {401: FaultCode.CREDENTIALS_MISSING, 403: FaultCode.AUTH_FAILED}
 _LEEWAY = 60.0
 """The number of seconds that clocks may differ."""
 _NEW_TOKEN = "Get a new token."  # noqa: S105 - a sentence
@@ -60,12 +60,10 @@ def explain_head(head: Head, token: SentToken) -> Fault | None:
     """Return the fault if the head of a response demands credentials, None if it does not."""
     fields = head.fields()
     challenge, location = fields.get("www-authenticate", ""), fields.get("location", "")
-    if head.status in _CODE_OF_STATUS:
+    if head.status in CODE_OF_STATUS:
         cause = explain_token(head.status, read_challenges(challenge) or (), "", token)
         shown = "" if cause else _URL_PARAMETER.sub("", challenge)
-        seen = f"{MEANING_OF_STATUS[head.status]}: {head.status} {head.reason}{f', {shown}' if shown else ''}."
-        words, hint = (f"{seen} {cause.seen}", cause.remedy) if cause else (seen, CREDENTIALS_HINT)
-        return Fault(Whose.YOURS, _CODE_OF_STATUS[head.status], words, hint)
+        return denial(head.status, f": {head.status} {head.reason}{f', {shown}' if shown else ''}", cause)
     if head.status == PROXY:
         asked = fields.get("proxy-authenticate", "")
         seen = f"The proxy requires credentials: {head.status} {head.reason}{f', {asked}' if asked else ''}."
@@ -74,6 +72,13 @@ def explain_head(head: Head, token: SentToken) -> Fault | None:
         seen = f"The interface redirects ({head.status}) to a login page: {location}."
         return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, LOGIN_PAGE_HINT)
     return None
+
+
+def denial(status: int, details: str, cause: Cause | None) -> Fault:
+    """Return the fault of a response that demands credentials, with the cause if it is known."""
+    seen = f"{MEANING_OF_STATUS[status]}{details}."
+    words, hint = (f"{seen} {cause.seen}", cause.remedy) if cause else (seen, CREDENTIALS_HINT)
+    return Fault(Whose.YOURS, CODE_OF_STATUS[status], words, hint)
 
 
 def explain_rejected(fault: Fault, card: AgentCard | None) -> Fault:
