@@ -235,8 +235,7 @@ async def fetch_card(
     for hop in range(MOST_REDIRECTS + 1):
         headers = {"Accept": "application/json", **(conditions if conditions and hop == 0 else {})}
         request = HttpRequest("GET", url, headers)
-        offers = [credentials] if credentials.unasked else [credentials.withheld(), credentials]
-        for offer in offers:
+        for offer in credentials.attempts:
             fetch = CardFetch(journal, GET_CARD, url, also_at)
             fetch.probe, fetch.login_page = probe, login_page
             await fetch.run(client, offer.sign(request))

@@ -78,8 +78,7 @@ class GrpcCardReader:
     async def _ask(self, url: str, dialect: Dialect, credentials: Credentials) -> Call:
         """Ask for the card; credentials are sent only if the agent requires them, as over HTTP."""
         interface = AgentInterface(url=url, protocol_binding=BINDING.name, protocol_version=dialect.version)
-        offers = [credentials] if credentials.unasked else [credentials.withheld(), credentials]
-        for offer in offers:
+        for offer in credentials.attempts:
             call = self.prepare(Choice(interface, dialect, BINDING, "to read the card"))
             call.credentials, call.renew = offer, None  # they were renewed before, and must not replace those withheld
             fault = await call.finish()

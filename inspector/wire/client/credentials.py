@@ -122,6 +122,11 @@ class Credentials:
         """Return the headers that are not credentials."""
         return Credentials(plain=self.plain)
 
+    @property
+    def attempts(self) -> list[Credentials]:
+        """Return the credentials for the requests for a card: the first has none, unless they may be sent unasked."""
+        return [self] if self.unasked else [self.withheld(), self]
+
     def sign(self, request: HttpRequest, *, keep_headers: bool = False) -> HttpRequest:
         """Return the request with the credentials, if they may be sent to its URL.
 
