@@ -91,9 +91,11 @@ class CatalogLint:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _may_fetch(self) -> bool:
+    def _no_fetch(self) -> str:
+        """Count a document to fetch; return why it is not fetched, `""` if it may be."""
         self._fetches += 1
-        return self._fetches <= self.most_fetches
+        too_many = self._fetches > self.most_fetches
+        return f"not fetched: more than {self.most_fetches:,} cards and catalogs" if too_many else ""
 
     async def _check(self, listing: Listing, entry: Entry, limit: asyncio.Semaphore) -> LintedEntry:
         """Check an entry that is not a catalog."""
@@ -105,22 +107,22 @@ class CatalogLint:
         if entry.data is not None:
             raw = dump(entry.data)
             return self._result(result, LintedCard(lint(raw, version=self.version), raw))
-        if entry.url and not self._may_fetch():
-            return replace(result, unchecked=f"not fetched: more than {self.most_fetches:,} cards and catalogs")
+        if entry.url and (why := self._no_fetch()):
+            return replace(result, unchecked=why)
         async with limit:
             try:
                 url = await self.session.cards.catalogs.card_url(listing, entry)
                 result = replace(result, url=self.session.journal.redactor.url(url))
                 async with asyncio.timeout(_SECONDS):
                     card = await lint_url(self.session, listing.credentials, url, self.version, exact=True)
-            except FaultError as error:
+            except (FaultError, TimeoutError) as error:
                 return self._failed(result, error)
-            except TimeoutError:
-                return self._result(result, why=f"no response within {_SECONDS:g} s")
         return self._result(result, card)
 
-    def _failed(self, result: LintedEntry, error: FaultError) -> LintedEntry:
+    def _failed(self, result: LintedEntry, error: FaultError | TimeoutError) -> LintedEntry:
         """Return the result of an entry whose card was not found, or may not be fetched without the user."""
+        if isinstance(error, TimeoutError):
+            return self._result(result, why=f"no response within {_SECONDS:g} s")
         if isinstance(error, PrivateRedirectError) or error.fault.denied:
             return replace(result, unchecked=error.fault.sentence())
         return self._result(result, why=error.fault.seen.rstrip("."))
@@ -158,14 +160,10 @@ class CatalogLint:
             if url in self._seen:
                 return replace(result, unchecked="the catalog was read before", skipped=True), None
             self._seen.add(url)
-            if not self._may_fetch():
-                return replace(
-                    result, unchecked=f"not fetched: more than {self.most_fetches:,} cards and catalogs"
-                ), None
+            if why := self._no_fetch():
+                return replace(result, unchecked=why), None
             async with asyncio.timeout(_SECONDS):
                 inner = await catalogs.nested(listing, entry)
-        except FaultError as error:
+        except (FaultError, TimeoutError) as error:
             return self._failed(result, error), None
-        except TimeoutError:
-            return self._result(result, why=f"no response within {_SECONDS:g} s"), None
         return replace(result, findings=inner.findings), inner
