@@ -8,7 +8,6 @@ from enum import Enum
 from itertools import groupby
 from operator import attrgetter
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from inspector.capture.records import FRAME, HTTP_ERROR, REQUEST, Kind, Record, is_login
 from inspector.findings.finding import Severity, worst_of
@@ -16,6 +15,7 @@ from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import INVALID_RESPONSE, Whose
 from inspector.protocol.http_fields import header
 from inspector.wire.client.observations import Ending
+from inspector.wire.endpoint import endpoint_of
 
 SLICES = 32
 """The largest number of time slices."""
@@ -30,7 +30,6 @@ _SUCCESS = range(200, 300)
 _DENIED_HTTP = frozenset({401, 403})
 _DENIED = _DENIED_HTTP | {16, 7}
 """The HTTP and gRPC statuses for missing or wrong credentials: UNAUTHENTICATED is 16, PERMISSION_DENIED 7."""
-_PORTS = {"http": 80, "https": 443}
 
 
 @dataclass(slots=True)
@@ -277,11 +276,8 @@ class Exchanges:
 
 def _host(url: str) -> str:
     """Return the host and the port of a URL."""
-    try:
-        parts = urlsplit(url)
-        return f"{parts.hostname}:{parts.port or _PORTS.get(parts.scheme, '')}"
-    except ValueError:  # a card can contain an invalid URL
-        return url
+    endpoint = endpoint_of(url)
+    return f"{endpoint.host}:{endpoint.port}" if endpoint is not None else url  # a card can contain an invalid URL
 
 
 def _add_arrivals(summary: ExchangeSummary, records: Sequence[Record]) -> None:

@@ -10,7 +10,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from inspector import PROGRAM, __version__
 from inspector.capture.query import Condition, Query
@@ -27,6 +26,7 @@ from inspector.session.payload import OPERATIONS
 from inspector.session.replay.translate import canonical, decoded
 from inspector.text.safe_json import dump
 from inspector.wire.client.observations import Ending
+from inspector.wire.endpoint import endpoint_of
 
 _CLIENT = 3
 """The kind of a client span."""
@@ -37,7 +37,6 @@ MOST_EVENTS = 1_000
 _LOWEST_ERROR = 400
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(?:-.*)?")
 _CARDS = Query((Condition("kind", ":", "card"),))
-_PORTS = {"http": 80, "https": 443, "grpc": 80, "grpcs": 443}
 
 Value = str | int | Sequence[str]
 
@@ -216,11 +215,8 @@ def _agent(request: Record, cards: Sequence[_Card]) -> Mapping[str, Value]:
 
 def _host(url: str) -> tuple[str, int]:
     """Return the host and the port of a URL, an empty host if it has none."""
-    try:
-        parts = urlsplit(url if "://" in url else f"//{url}")
-        return parts.hostname or "", parts.port or _PORTS.get(parts.scheme.lower(), 443)
-    except ValueError:
-        return "", 0
+    endpoint = endpoint_of(url)
+    return (endpoint.host, endpoint.port) if endpoint is not None else ("", 0)
 
 
 def _ids(request: Record, used: set[str]) -> tuple[str, str]:

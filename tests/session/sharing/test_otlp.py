@@ -106,6 +106,17 @@ async def test_the_trace_of_the_request_is_kept(record: Record, tmp_path: Path):
     assert len({item["spanId"] for item in found}) == len(found) > 1, "each call is a span of its own"
 
 
+async def test_the_agent_is_known_from_an_interface_over_grpc_without_a_port(tmp_path: Path):
+    interface = {"url": "agent.example", "protocolBinding": "GRPC", "protocolVersion": "1.0"}
+    card = json.dumps({"name": "Mock Agent", "supportedInterfaces": [interface]}).encode()
+    meta = {"method": "POST", "url": "http://agent.example:80/x", "headers": [], "dialect": "1.0", "binding": "GRPC"}
+    with Capture.create(tmp_path / "one.a2a") as capture:
+        capture.append(Kind.NOTE, 1.0, event="card", payloads=[(len(card), card)])
+        capture.append(Kind.REQUEST, 1.0, operation="GetTask", meta=meta)
+    [span] = spans(tmp_path / "one.a2a")
+    assert attributes(span)["gen_ai.agent.name"] == "Mock Agent"
+
+
 async def test_references_and_the_tenant_are_attributes(tmp_path: Path):
     message = Message(message_id="m", role="ROLE_USER", parts=[Part(text="hi")], reference_task_ids=["a", "b"])
     request = SendRequest(message=message, tenant="billing").to_json()
