@@ -74,7 +74,7 @@ def _status(record: Record) -> bytes:
 
 
 def error_of(trailers: Record, dialect: Dialect | None = None, operation: Operation | None = None) -> ProtocolError:
-    """Return the error in the status of a gRPC call; details that cannot be read, such as masked ones, are left out."""
+    """Return the error in the status of a gRPC call, without details that cannot be read (masked details)."""
     meta = trailers.meta
     details = header(meta["headers"], DETAILS)
     return decode_error(meta["code"], meta["message"], details.encode("utf-8", "surrogatepass"), dialect, operation)
