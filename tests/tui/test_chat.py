@@ -14,6 +14,7 @@ from puppets import Call, chunk, status, task
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture
 from inspector.session.compose.draft import text_draft
+from inspector.tui.widgets.composer import Destination
 from inspector.tui.widgets.detail_pane import DetailPane
 
 # Sending
@@ -345,6 +346,38 @@ async def test_deliveries_are_shown_on_the_timeline_with_their_verdict(open_app:
         await driver.ask("report")
         assert "taskPushNotificationConfig" not in driver.sent()[1]["params"]["configuration"]
         assert len(driver.records(Kind.DELIVERY)) == 4
+
+
+async def test_what_is_written_keeps_its_destination_if_another_task_asks(open_app: Open):
+    webhooks = []
+
+    async def answer(call: Call):
+        webhooks.append(webhook_of(call))
+        name = f"task-{len(webhooks)}"
+        waiting = task("WORKING", id=name, contextId=f"context-{len(webhooks)}")
+        return await call.stream({"task": waiting}, breaks_off=True)
+
+    async with playing(answer) as agent, open_app(agent.url) as driver:
+        await driver.connected()
+        await driver.press("p")
+        await driver.until(lambda: driver.session.push.on)
+        await driver.ask("first")
+        await driver.press("ctrl+r")
+        await driver.ask("second")
+        await driver.press("ctrl+r")
+        await driver.type("third")
+        await deliver(webhooks[0], status("INPUT_REQUIRED", "Which seat?", task="task-1"))
+        await driver.until("Which seat?")
+        assert driver.composer.destination == Destination()
+        await driver.press("ctrl+u")
+        await driver.press("escape", "up", "end", "i")
+        await driver.until("Reply to task task-1")
+        await driver.type("window")
+        await deliver(webhooks[1], status("INPUT_REQUIRED", "Which hotel?", task="task-2"))
+        await driver.until(lambda: "Timeline ─ task-2" in driver.screen)
+        await driver.settled()
+        assert driver.composer.destination.task_id == "task-1"
+        assert driver.composer.text == "window"
 
 
 async def test_the_composer_addresses_a_task_whose_question_is_only_pushed(open_app: Open):

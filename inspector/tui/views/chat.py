@@ -114,7 +114,7 @@ class ChatView(ChatPanes):
         self._show_in_list(chosen if self._task_feed.has_focus else self.shown_task)
         self.show_title()
         self.composer.push_on = self.session.push.on
-        if self._selection.has_new_destination(self.composer.destination.task_id):
+        if self._selection.has_new_destination(self.composer.destination, written=not self.composer.is_blank):
             self.address_task()
 
     def _task_at_cursor(self) -> TrackedTask | None:

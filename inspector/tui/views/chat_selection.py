@@ -83,15 +83,20 @@ class ChatSelection:
             question = f"authenticate outside a2a-inspect: {question}"
         return Destination(task.id, account.context_id, question, short(account.state))
 
-    def has_new_destination(self, addressed: str) -> bool:
+    def has_new_destination(self, addressed: Destination, *, written: bool) -> bool:
         """Return whether the task has started or stopped requiring input since the last call, or asks something else.
 
-        `addressed` is the task to which the message is addressed now.
+        `addressed` is the destination of the message now. Text that was `written` for another task or context stays
+        addressed to it.
         """
         task = self.task
         seen, self._seen = self._seen, (task.now.state, _status_text(task.now)) if task else ("", "")
-        interrupted = self._seen[0] in INTERRUPTED
-        return task is not None and seen != self._seen and (interrupted or addressed == task.id)
+        if task is None or seen == self._seen:
+            return False
+        if addressed.task_id == task.id:
+            return True
+        others = written and addressed != Destination("", task.now.context_id)
+        return self._seen[0] in INTERRUPTED and not others
 
 
 def _status_text(account: AssembledTask) -> str:
