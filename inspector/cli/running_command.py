@@ -29,14 +29,13 @@ from inspector.session.denial import CREDENTIALS_HINT, REJECTED_HINT
 from inspector.session.hints import CHECK_LOG
 from inspector.session.login.secret_reference import is_reference
 from inspector.session.session import Session
+from inspector.text.short_id import short_id
 from inspector.text.units import size
 from inspector.wire.client.credentials import origin
 
 UNSUPPORTED = "UnsupportedOperationError"
 _MOST_NAMES = 3
 """How many names of agents a hint has."""
-_SHORT_ID = 8
-"""The number of characters of a task id that the progress shows."""
 
 _CHECK_OPTIONS = "Check --bearer, --basic, --api-key or --header."
 """What to do about rejected credentials if it is not known which the agent requires."""
@@ -323,7 +322,7 @@ class RunningCommand:
 
 def task_progress(task_id: str, state: str) -> str:
     """Return what a command waits for while a task is running."""
-    return f"waiting for task {task_id[:_SHORT_ID]}: {short(state) or 'unknown state'}"
+    return f"waiting for task {short_id(task_id)}: {short(state) or 'unknown state'}"
 
 
 def _credentials_rejected(fault: Fault) -> Fault:

@@ -62,6 +62,18 @@ async def opened(driver: Driver) -> None:
     await driver.go(3)
 
 
+async def test_tasks_with_numbered_ids_have_different_names(open_app: Open):
+    async def answer(call: Call):
+        tasks = [task_of(1, "WORKING") | {"id": f"task-2026-{number:04}"} for number in range(2)]
+        return call.result({"tasks": tasks, "nextPageToken": "", "pageSize": 50, "totalSize": 2})
+
+    async with playing(answer) as agent, open_app(agent.url) as driver:
+        await opened(driver)
+        await driver.press("l")
+        await driver.until("…26-0001")
+        assert "…26-0000" in driver.screen
+
+
 async def test_a_page_that_cannot_be_requested_is_requested_again(open_app: Open, monkeypatch: pytest.MonkeyPatch):
     def refuse(*_: object) -> Any:
         raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, "This version has no ListTasks.", "Choose another one."))

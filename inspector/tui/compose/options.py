@@ -22,6 +22,7 @@ from inspector.session.compose.history import masked_draft
 from inspector.session.compose.snippets import SUFFIX, save
 from inspector.session.replay.translate import sent_message
 from inspector.session.session import Session
+from inspector.text.short_id import short_id
 from inspector.text.typed_path import typed_path
 from inspector.tui.compose.outline import LABELS
 from inspector.tui.notify import notify, notify_fault
@@ -107,7 +108,8 @@ class SettingForms:
         tasks = self._session.tasks.all()[:_MOST_TASKS]
         choices = [Choice(_NEW, "none: starts a new task")]
         choices += [
-            Choice(task.id, f"{task.id[:8]}  {short(task.now.state):<15} {_last_message(task.now)}") for task in tasks
+            Choice(task.id, f"{short_id(task.id)}  {short(task.now.state):<15} {_last_message(task.now)}")
+            for task in tasks
         ]
         self._ask_id("task", "the id of a task", choices, self._draft().task_id, self._set_task)
 

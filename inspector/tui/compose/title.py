@@ -11,10 +11,10 @@ from textual.widgets import Static
 
 from inspector.lazy_dataclass import dataclass
 from inspector.session.compose.draft import Draft
+from inspector.text.short_id import short_id
 from inspector.text.units import counted
 from inspector.tui.compose.built_request import BuiltRequest
 from inspector.tui.render.content import plain
-from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.widgets.view_tabs import clickable, clicked
 
 
@@ -42,7 +42,7 @@ class ComposeTitle(Static):
 
 def _title_of(agent: str, draft: Draft, built: BuiltRequest, panes: Mapping[str, str], current: str) -> Content:
     """Return the title of a message: its agent or the panes, its task, and how many problems and warnings it has."""
-    task = f"reply to task {draft.task_id[:SHORT_ID]}" if draft.task_id else "new task"
+    task = f"reply to task {short_id(draft.task_id)}" if draft.task_id else "new task"
     names = [
         clickable(Content.styled(f" {name} ", "bold $background on $bar" if pane == current else "$text-soft"), pane)
         for pane, name in panes.items()

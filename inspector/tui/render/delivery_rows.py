@@ -9,10 +9,11 @@ from rich.cells import cell_len
 from inspector.capture.records import Record
 from inspector.findings.finding import Severity
 from inspector.session.record_list import Row
+from inspector.text.short_id import short_id
 from inspector.text.units import duration, wire_size
 from inspector.tui.render.annotations import NO_ANNOTATION, Annotation
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.rows import SHORT_ID, Cell, Cells, content_cell, finding_cell, marked
+from inspector.tui.render.rows import Cell, Cells, content_cell, finding_cell, marked
 from inspector.tui.render.times import clock
 
 _ORDER = "order"
@@ -53,7 +54,7 @@ def delivery_row(record: Record, row: Row, glyphs: Glyphs, annotation: Annotatio
     return (
         (clock(record.at), "feed--muted"),
         (duration(latency) if latency is not None else "", "feed--muted"),
-        (record.task[:SHORT_ID], "feed--text"),
+        (short_id(record.task), "feed--text"),
         marked((kind + text, style), annotation, glyphs),
         (count, "feed--warning" if attempt > 1 else "feed--muted"),
         *_check_cells(meta.get("checks", []), attempt, glyphs),

@@ -5,8 +5,9 @@ from __future__ import annotations
 from inspector.capture.redaction import Redactor
 from inspector.protocol.model import PushConfig
 from inspector.session.push.webhook_registration import WebhookRegistration, WebhookRegistrations
+from inspector.text.short_id import short_id
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.rows import SHORT_ID, Cell, Cells
+from inspector.tui.render.rows import Cell, Cells
 
 
 class RegistrationRows:
@@ -39,7 +40,7 @@ class RegistrationRows:
     def _own(self, webhook: WebhookRegistration) -> Cells:
         return (
             (str(webhook.registration.number), "feed--muted"),
-            (webhook.task_id[:SHORT_ID] or "none yet", "feed--text" if webhook.task_id else "feed--quiet"),
+            (short_id(webhook.task_id) or "none yet", "feed--text" if webhook.task_id else "feed--quiet"),
             (f"{webhook.accepted:,}", "feed--good" if webhook.accepted else "feed--muted"),
             (f"{webhook.refused:,}", "feed--bad" if webhook.refused else "feed--muted"),
             (f"{webhook.failing:,}", "feed--warning" if webhook.failing else "feed--muted"),
@@ -65,7 +66,7 @@ class RegistrationRows:
         expected = ", ".join(filter(None, ("token" if config.token else "", scheme))) or "nothing"
         return (
             ("-", "feed--muted"),
-            (task_id[:SHORT_ID], "feed--text"),
+            (short_id(task_id), "feed--text"),
             ("", "feed--muted"),
             ("", "feed--muted"),
             ("", "feed--muted"),

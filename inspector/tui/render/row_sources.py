@@ -11,11 +11,12 @@ from inspector.session.exchanges import ExchangeSummary
 from inspector.session.journal import Journal
 from inspector.session.record_list import RecordList
 from inspector.session.tasks import TrackedTask
+from inspector.text.short_id import short_id
 from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.delivery_rows import delivery_row
 from inspector.tui.render.exchange_rows import BarScale, exchange_row, operation_cell, path_of, record_row
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.rows import SHORT_ID, Cells, is_send, state_cell
+from inspector.tui.render.rows import Cells, is_send, state_cell
 from inspector.tui.render.task_table import last_message
 from inspector.tui.render.timeline_rows import timeline_row
 
@@ -162,4 +163,4 @@ class TaskListRows:
         """Return the state, the id and the last message of one task."""
         task = self.tasks[index]
         state = state_cell(task.now.state, self._glyphs)
-        return state, (task.id[:SHORT_ID], "feed--muted"), (last_message(task.now), "feed--text")
+        return state, (short_id(task.id), "feed--muted"), (last_message(task.now), "feed--text")

@@ -17,9 +17,6 @@ Cell: TypeAlias = tuple[str, str]
 
 Cells: TypeAlias = tuple[Cell, ...]
 
-SHORT_ID = 8
-"""The number of characters of an id that are shown in a row."""
-
 _VERBS = {
     "SendMessage": "send",
     "SendStreamingMessage": "stream",

@@ -13,9 +13,10 @@ from inspector.session.polling import Poll, Polls
 from inspector.session.task_requests import TaskRequests
 from inspector.session.tasks import TrackedTask
 from inspector.text.sanitise import clean_line, width_of
+from inspector.text.short_id import short_id
 from inspector.text.units import duration, size, timestamp_seconds
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.rows import SHORT_ID, Cells, state_cell, state_style
+from inspector.tui.render.rows import Cells, state_cell, state_style
 from inspector.tui.render.task_notice import illegal
 from inspector.tui.render.text_lines import ItemLines, Line, Piece, hang, labelled, wrap_pieces
 from inspector.tui.render.times import ago
@@ -139,8 +140,8 @@ class TaskTable:
         polled = f" {self._glyphs.poll}" if self._polls.get(task.id) is not None else ""
         return (
             (state + polled, style),
-            (task.id[:SHORT_ID], "feed--text"),
-            (account.context_id[:SHORT_ID], "feed--muted"),
+            (short_id(task.id), "feed--text"),
+            (short_id(account.context_id), "feed--muted"),
             (ago(now - began(task)), "feed--muted"),
             (ago(now - updated(task)), "feed--muted"),
             (artifacts, "feed--text" if account.artifacts else "feed--quiet"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inspector.capture.records import Kind, Record
 from inspector.session.record_list import Row
+from inspector.text.short_id import short_id
 from inspector.text.units import counted, duration, wire_size
 from inspector.tui.render.annotations import NO_ANNOTATION, Annotation
 from inspector.tui.render.delivery_rows import failed_checks
@@ -26,7 +27,7 @@ from inspector.tui.render.times import clock
 NOTE_WIDTH = 22
 """The width of a note on a timeline."""
 
-_TASK_PREFIX = 4
+_TASK_ID = 4
 """The number of characters of an id that distinguish the rows of tasks."""
 
 _SHORTEST_GAP = 0.0005
@@ -70,7 +71,7 @@ def timeline_row(
         (duration(gap) if gap is not None and gap >= _SHORTEST_GAP else "", "feed--quiet"),
         NOTHING if sent else direction(record, glyphs),
         (kind, "feed--user" if sent else "feed--quiet" if quiet else "feed--text"),
-        (record.task[:_TASK_PREFIX] if other else "", "feed--muted"),
+        (short_id(record.task, _TASK_ID) if other else "", "feed--muted"),
         (f"{state:<{_STATE}}" if state else "", style),
         marked(_text(record, annotation, glyphs), annotation, glyphs),
         finding_cell(record, glyphs),

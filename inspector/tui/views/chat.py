@@ -15,11 +15,11 @@ from inspector.session.call import Call
 from inspector.session.compose.draft import Draft, text_draft
 from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
+from inspector.text.short_id import short_id
 from inspector.tui import lazy_loading
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify, notify_faults
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.task_diff import compared
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.menu import confirm
@@ -252,7 +252,7 @@ class ChatView(ChatPanes):
         if self._travel.travelling:
             self._travel.action_compare()
         elif task_id:
-            title = f"Stream, push and GetTask: task {task_id[:SHORT_ID]}"
+            title = f"Stream, push and GetTask: task {short_id(task_id)}"
             dialog = TextDialog(title, lambda: self._compare(task_id, dialog.width))
             self.app.push_screen(dialog)
 
@@ -265,7 +265,7 @@ class ChatView(ChatPanes):
         self._catch_up()
         task = self.shown_task
         if task is not None:
-            name = f"{task.id[:SHORT_ID]} ({short(task.now.state)})"
+            name = f"{short_id(task.id)} ({short(task.now.state)})"
             self.confirm_call("Cancel task", f"Cancel the task {name}?", Operation.CANCEL, task.id)
 
     # Time travel

@@ -10,9 +10,9 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
 from inspector.session.session import Session
+from inspector.text.short_id import SHORT_ID
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import TaskListRows
-from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.views.bookmark_view import BookmarkView
 from inspector.tui.widgets.artifact_pane import ArtifactPane
 from inspector.tui.widgets.chat_composer import ChatComposer

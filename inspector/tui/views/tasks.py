@@ -20,12 +20,13 @@ from inspector.session.session import Session
 from inspector.session.task_filter import TaskFilter, read_filter
 from inspector.session.task_requests import TaskRequests
 from inspector.session.tasks import TrackedTask
+from inspector.text.short_id import short_id
 from inspector.text.units import duration
 from inspector.tui.check_making import ask_for_check
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify, notify_fault, notify_faults
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.rows import SHORT_ID, state_style
+from inspector.tui.render.rows import state_style
 from inspector.tui.render.task_table import FIELDS, TaskFacts, TaskTable
 from inspector.tui.render.text_lines import Paragraphs
 from inspector.tui.screens.dialog import ask
@@ -214,7 +215,7 @@ class TasksView(View):
     @property
     def selection_title(self) -> str:
         """The name of the selected task."""
-        return f"Task {self.call_task[:SHORT_ID]}" if self.call_task else "Actions"
+        return f"Task {short_id(self.call_task)}" if self.call_task else "Actions"
 
     def _show_facts(self) -> None:
         task = self.selected
@@ -224,7 +225,7 @@ class TasksView(View):
             return
         account = task.now
         now = account.updated if self.session.recorded else time.time()
-        chips = [Chip(task.id[:SHORT_ID])]
+        chips = [Chip(short_id(task.id))]
         if account.moves:
             state = f"{self.glyphs.state_glyph(account.state)} {short(account.state)}"
             took = duration(account.seconds(now))
@@ -297,7 +298,7 @@ class TasksView(View):
         """Ask whether to cancel the task, and cancel it."""
         task_id = self.call_task
         if task_id:
-            question = f"Cancel task {task_id[:SHORT_ID]}? The agent stops working on it, which cannot be undone."
+            question = f"Cancel task {short_id(task_id)}? The agent stops working on it, which cannot be undone."
             self.confirm_call("Cancel the task", question, Operation.CANCEL, task_id)
 
     def action_list_tasks(self) -> None:
@@ -367,7 +368,7 @@ class TasksView(View):
         with notify_faults(self):
             reason = await self._polls.run(task_id, self._interval)
             if reason != STOPPED:
-                notify(self, f"Polling of task {task_id[:SHORT_ID]} stopped: {reason}.")
+                notify(self, f"Polling of task {short_id(task_id)} stopped: {reason}.")
             self.refresh_view()
 
     def action_poll_interval(self) -> None:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from inspector.session.card.signing import given_keys
 from inspector.session.session import Session
-from inspector.tui.render.rows import SHORT_ID
+from inspector.text.short_id import short_id
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
 from inspector.wire.receiver.listen_address import tunnels
@@ -59,7 +59,7 @@ _RESPONSE_FIELDS = (
 
 def registration(task_id: str, auth: WebhookAuth) -> FormScreen:
     """Return the form for the authentication of deliveries; an empty task id means the task in Chat."""
-    title = f"Register a webhook for {f'task {task_id[:SHORT_ID]}' if task_id else 'the task in Chat'}"
+    title = f"Register a webhook for {f'task {short_id(task_id)}' if task_id else 'the task in Chat'}"
     basic = auth.scheme == "Basic" and auth.proof == "authorization"
     return FormScreen(
         title, _PROOF_FIELDS, _PROOFS, chosen="basic" if basic else auth.proof, check=_registration_problem

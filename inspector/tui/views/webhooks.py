@@ -20,6 +20,7 @@ from inspector.session.push.delivery_list import DeliveryList, is_delivery
 from inspector.session.push.matching import reconcile
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.session import Session
+from inspector.text.short_id import short_id
 from inspector.text.units import counted
 from inspector.tui import lazy_loading
 from inspector.tui.keys import bind, key_of
@@ -27,7 +28,6 @@ from inspector.tui.notify import copy, notify, notify_faults
 from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.row_sources import DeliveryRows
-from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.render.webhook_lines import diagnosed, reconciled
 from inspector.tui.screens.dialog import ask
@@ -170,14 +170,14 @@ class WebhooksView(BookmarkView):
         """Show what the agent returned about the webhooks of a task: their rows are among the registrations."""
         count = len(answer.configs) if isinstance(answer, PushConfigList) else 1
         webhooks = counted(count, "webhook")
-        self._reported = f"the agent returned {webhooks} of task {task_id[:SHORT_ID]}"
+        self._reported = f"the agent returned {webhooks} of task {short_id(task_id)}"
         self.refresh_view()
 
     def action_delete(self) -> None:
         """Ask whether to delete the webhooks of the task, and delete them."""
         task_id = self.call_task
         if task_id:
-            question = f"Delete all webhooks of task {task_id[:SHORT_ID]} at the agent, also those of other clients?"
+            question = f"Delete all webhooks of task {short_id(task_id)} at the agent, also those of other clients?"
             self.confirm_call("Delete webhooks", question, Operation.DELETE_PUSH, task_id)
         else:
             notify(self, "Select a delivery or a registration of the task.")
@@ -246,7 +246,7 @@ class WebhooksView(BookmarkView):
         """Show what `write` returns for the task and the width in cells, or the notification `no_task` without one."""
         task_id = self.call_task
         if task_id:
-            dialog = TextDialog(f"{title} of task {task_id[:SHORT_ID]}", lambda: write(task_id, dialog.width))
+            dialog = TextDialog(f"{title} of task {short_id(task_id)}", lambda: write(task_id, dialog.width))
             self.app.push_screen(dialog)
         else:
             notify(self, no_task)

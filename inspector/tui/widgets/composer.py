@@ -13,13 +13,13 @@ from textual.reactive import reactive
 from inspector.lazy_dataclass import dataclass
 from inspector.session.call import Call
 from inspector.session.compose.draft import Draft, DraftPart, PartKind, text_draft, text_part
+from inspector.text.short_id import short_id
 from inspector.tui.editor import edit
 from inspector.tui.keys import key_of
 from inspector.tui.notify import notify
 from inspector.tui.render.content import plain, styled
 from inspector.tui.render.drafts import part_in_words, settings_in_words, upload_in_words
 from inspector.tui.render.key_hints import with_keys
-from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.widgets.message_area import MOST, MessageArea
 from inspector.tui.widgets.pane import Chip, Pane
 from inspector.tui.widgets.text_block import TextBlock
@@ -272,9 +272,9 @@ class Composer(Pane):
         destination = self.destination
         if destination.task_id:
             waiting = f" ({destination.state})" if destination.state else ""
-            name, style = f"Reply to task {destination.task_id[:SHORT_ID]}{waiting}", "$state-warning"
+            name, style = f"Reply to task {short_id(destination.task_id)}{waiting}", "$state-warning"
         elif destination.context_id:
-            name, style = f"New task in context {destination.context_id[:SHORT_ID]}", ""
+            name, style = f"New task in context {short_id(destination.context_id)}", ""
         else:
             name, style = "New task", ""
         webhook = Chip("webhook on", "$wire-pushed") if self.push_on else Chip("webhook off", "$wire-quiet")

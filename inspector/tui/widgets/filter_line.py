@@ -23,10 +23,10 @@ from inspector.protocol.lifecycle import State, short
 from inspector.protocol.operations import Operation
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
+from inspector.text.short_id import short_id
 from inspector.tui.keys import bind, key_of
 from inspector.tui.render.content import plain, styled
 from inspector.tui.render.key_hints import with_keys
-from inspector.tui.render.rows import SHORT_ID
 from inspector.tui.widgets.fields import LineInput
 from inspector.tui.widgets.text_block import TextBlock
 
@@ -38,9 +38,15 @@ def values_of(session: Session) -> Mapping[str, Sequence[str]]:
     return {
         "op": (*(operation.value for operation in Operation), "GetAgentCard"),
         "state": tuple(map(short, State)),
-        "task": tuple(task.id[:SHORT_ID] for task in session.tasks.all()),
+        "task": tuple(_beginning(task.id) for task in session.tasks.all()),
         "finding": ("any", *(severity.value for severity in Severity), *sorted(session.journal.found)),
     }
+
+
+def _beginning(task_id: str) -> str:
+    """Return the short id of a task if the id begins with it, else the whole id: filters compare beginnings."""
+    shortened = short_id(task_id)
+    return shortened if task_id.startswith(shortened) else task_id
 
 
 class FilterLine(Vertical):

@@ -14,13 +14,14 @@ from inspector.protocol.lifecycle import State, short
 from inspector.session.record_list import RecordList
 from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
+from inspector.text.short_id import short_id
 from inspector.text.units import duration
 from inspector.tui.keys import key_of
 from inspector.tui.render.annotations import Annotations
 from inspector.tui.render.glyphs import PHASE, Glyphs
 from inspector.tui.render.key_hints import KEY_STYLE
 from inspector.tui.render.row_sources import TimelineRows
-from inspector.tui.render.rows import SHORT_ID, is_send, state_colour
+from inspector.tui.render.rows import is_send, state_colour
 from inspector.tui.render.timeline_rows import NOTE_WIDTH
 from inspector.tui.widgets.feed import Column
 from inspector.tui.widgets.filter_line import FilterLine
@@ -261,7 +262,7 @@ class TimelinePane(Pane):
     def _state(self, account: AssembledTask, now: float, *, moving: bool) -> list[Chip]:
         state = f"{self._sign(account.state, moving=moving)} {short(account.state)}"
         return [
-            Chip(account.id[:SHORT_ID]),
+            Chip(short_id(account.id)),
             Chip(state, f"bold {state_colour(account.state)}"),
             Chip(duration(account.seconds(now)), "$text-soft"),
         ]
