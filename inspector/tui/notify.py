@@ -10,8 +10,12 @@ from textual.message_pump import MessagePump
 from textual.notifications import Notification, Notify
 
 from inspector.protocol.errors import Fault, FaultError
+from inspector.text.sanitise import clean
 from inspector.tui.keys import key_of
 from inspector.tui.render.content import plain
+
+_LONGEST_FAULT = 300
+"""The most characters of a fault, which may quote the agent, so that what to do next is visible, too."""
 
 
 def notify(
@@ -49,10 +53,11 @@ def notify_fault(node: MessagePump, fault: Fault) -> None:
 
 
 def fault_in_words(fault: Fault) -> str:
-    """Return a fault with what to do next; if credentials may correct it, with the keys to get them."""
+    """Return a fault, shortened, with what to do next; if credentials may correct it, with the keys to get them."""
+    seen = clean(fault.seen, limit=_LONGEST_FAULT)
     if not fault.denied:
-        return fault.sentence()
-    return f"{fault.seen} Press {key_of('back')}, then {key_of('credentials')}, to log in or to enter a secret."
+        return f"{seen} {fault.hint}".strip()
+    return f"{seen} Press {key_of('back')}, then {key_of('credentials')}, to log in or to enter a secret."
 
 
 def copy(node: MessagePump, text: str) -> None:

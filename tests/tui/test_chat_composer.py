@@ -34,6 +34,16 @@ async def test_a_message_that_could_not_be_sent_is_back_in_the_composer(open_app
             assert driver.composer.text == "a long message"
 
 
+async def test_the_next_step_is_visible_after_a_long_error(open_app: Open):
+    async def answer(call: Call):
+        return call.error(-32603, "Traceback " + "x" * 5000)
+
+    async with playing(answer) as agent, open_app(agent.url, (100, 30)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        await driver.until("Check the log of the agent.")
+
+
 async def test_a_new_task_is_started_in_the_timeline(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()
