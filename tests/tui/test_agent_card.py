@@ -233,6 +233,19 @@ async def test_a_response_that_is_not_a_card_is_shown_linted_and_edited(open_app
         assert driver.session.connection is None
 
 
+async def test_findings_about_capabilities_name_the_member_and_are_above_the_extensions(open_app: Open):
+    wrong = {"streaming": "yes", "extensions": [{"uri": 7}]}
+    async with playing(card=CARD | {"capabilities": wrong}) as agent, open_app(agent.url, SIZE) as driver:
+        await driver.connected()
+        await driver.settled()
+        rows = [line.strip("│ ▌") for line in driver.lines]
+        labels = [next(row for row, text in enumerate(rows) if text.startswith(label)) for label in ("Capab", "Exten")]
+        of_streaming = next(row for row, text in enumerate(rows) if text.endswith("found 'yes' at"))
+        assert rows[of_streaming + 1].startswith("/capabilities/streaming")
+        assert labels[0] < of_streaming < labels[1]
+        assert "at /capabilities/extensions/0/uri" in " ".join(rows[labels[1] :])
+
+
 async def test_mistakes_in_other_members_do_not_prevent_a_call(open_app: Open):
     card = CARD | {"skills": ["many", {"id": "one", "name": "One", "tags": "t"}], "provider": "us"}
     async with playing(card=card | {"securitySchemes": {"x": None}}) as agent, open_app(agent.url, SIZE) as driver:

@@ -247,6 +247,7 @@ class CardFacts:
                 (capability.observed or "not tried yet", seen_style),
                 at="/capabilities",
             )
+        self._take("capabilities", "supportsAuthenticatedExtendedCard")
         calls = calls_in_words(self._observed)
         if calls:
             self._write.text("Observed calls", calls, "card--muted")
@@ -271,7 +272,7 @@ class CardFacts:
                 at=f"/capabilities/extensions/{number}" if status.declared else "/capabilities/extensions",
             )
         self._more("extensions", len(statuses))
-        self._take("capabilities", "supportsAuthenticatedExtendedCard")
+        self._take("capabilities/extensions")
 
     def _modes(self) -> None:
         inputs, outputs = self._card.default_input_modes, self._card.default_output_modes

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 from inspector.findings.finding import Finding, Severity
 from inspector.lazy_dataclass import dataclass
 from inspector.session.authentication import Alternative
-from inspector.tui.render.finding_lines import rule_of
+from inspector.tui.render.finding_lines import rule_of, seen_where
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.markdown import markdown_lines
 from inspector.tui.render.text_lines import LONGEST, Line, Paragraph, Piece, hang, padded, wrap_pieces
@@ -92,9 +92,13 @@ class FindingsByMember:
 
 
 def _member(pointer: str) -> str:
-    """Return the member of the card that a pointer leads into; for an item of a list, with its number (`skills/3`)."""
+    """Return the member of the card that a pointer leads into; for an item of a list, with its number (`skills/3`).
+
+    Extensions are not shown with the other capabilities, but in rows of their own.
+    """
     steps = pointer.split("/")[1:3]
-    return "/".join(steps) if len(steps) == 2 and steps[1].isdigit() else "".join(steps[:1])
+    has_rows = steps == ["capabilities", "extensions"] or (len(steps) == 2 and steps[1].isdigit())
+    return "/".join(steps) if has_rows else "".join(steps[:1])
 
 
 class Writer:
@@ -150,7 +154,7 @@ class Writer:
         order = list(Severity)
         for finding in sorted(found, key=lambda finding: order.index(finding.severity))[:MOST_BESIDE]:
             sign = self.glyphs.severities[finding.severity]
-            text = f"{sign} {finding.rule}  {rule_of(finding.rule).title}: {finding.seen}"
+            text = f"{sign} {finding.rule}  {rule_of(finding.rule).title}: {seen_where(finding)}"
             self.text(label, text, STYLES[finding.severity], act=See(finding.pointer), at=finding.pointer)
             label = ""
         if len(found) > MOST_BESIDE:
