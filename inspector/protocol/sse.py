@@ -15,12 +15,18 @@ DEFAULT_LIMIT = 16 * 1024 * 1024
 COMMENTS = 100
 """How many comments, and how many unknown lines, a frame lists; `Frame.raw` contains all of them."""
 
+_STREAM_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
 _BOM = b"\xef\xbb\xbf"
 _DATA = b"data: "
 _LINE_ENDS = (b"\n", b"\r\n", b"\r")
 _LOOSE_LINES = 512
 _IGNORED_BYTES = 200
 """How many bytes of an unknown line a frame lists."""
+
+
+def begins_stream(raw: bytes) -> bool:
+    """Return whether a body begins like a stream of events, whatever its Content-Type is."""
+    return raw.lstrip().startswith(_STREAM_STARTS)
 
 
 class Frame(NamedTuple):

@@ -23,6 +23,7 @@ from scripted import (
 
 from inspector.protocol.errors import FaultCode, Whose
 from inspector.session.denial import CREDENTIALS_HINT, REJECTED_HINT
+from inspector.session.hints import CHECK_RESPONSE, SEND_EVENT_STREAM
 
 # What a call came to
 
@@ -64,6 +65,15 @@ async def test_the_outcome_of_a_call_names_whose_fault_it_is(
     fault = checked((await say(session, stream=stream)).fault)
     assert (fault.whose, fault.code) == (whose, code)
     assert seen in fault.seen
+
+
+@pytest.mark.parametrize(("body", "hint"), [(b"OK", CHECK_RESPONSE), (b"data: {}\n\n", SEND_EVENT_STREAM)])
+async def test_the_content_type_is_to_be_changed_only_if_the_body_is_a_stream(
+    agent: Agent, open_session: OpenSession, body: bytes, hint: str
+):
+    agent.answer(giving(body, content_type="text/plain"))
+    session = await open_session(agent.url)
+    assert checked((await say(session)).fault).hint == hint
 
 
 @pytest.mark.parametrize("status", [502, 503, 504])

@@ -18,11 +18,11 @@ from inspector.protocol.errors import ProtocolError
 from inspector.protocol.jsonvalue import has_lone_surrogates, parse
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
+from inspector.protocol.sse import begins_stream
 
 FAILED = 400
 """The lowest HTTP status of an error."""
 _CHARSETS = frozenset({"", "utf-8", "utf8", "us-ascii"})
-_STREAM_STARTS = (b"data:", b"event:", b"id:", b"retry:", b":")
 _ESCAPED_COLON = re.compile(rb"\\u003[aA]")
 _OBJECTS = (dict, msgspec.Struct)
 _encode = msgspec.json.Encoder().encode
@@ -81,7 +81,7 @@ class Payload(NamedTuple):
         if self.framed or not isinstance(self.value, Unreadable):
             return ""
         raw = self.raw.lstrip()
-        if raw.startswith(_STREAM_STARTS):
+        if begins_stream(raw):
             return f"{self.content_type_text}, but the body is a stream of events"
         first, _, others = raw.partition(b"\n")
         lines = isinstance(parse(first), dict) and others.lstrip().startswith(b"{")
