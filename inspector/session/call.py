@@ -243,14 +243,15 @@ def _of_error(exchange: Exchange, error: ProtocolError) -> Fault:
 
 
 def _of_status(exchange: Exchange, head: Head) -> Fault:
+    answer = exchange.answer
+    reason = error_text(answer).rstrip(".") if isinstance(answer, Unreadable) else ""
     if fault := explain_head(head, exchange.sent_token):
-        return fault
+        unexplained = reason and fault.hint == CREDENTIALS_HINT
+        return replace(fault, seen=f"{fault.seen.removesuffix('.')}: {reason}.") if unexplained else fault
     if head.status in REDIRECTS:
         seen = f"The interface redirects ({head.status}) to {head.header('location') or 'no location'}."
         hint = "Redirects of calls are not followed: correct the URL on the card, for example its trailing slash."
         return Fault(Whose.AGENT, INVALID_RESPONSE, seen, hint)
-    answer = exchange.answer
-    reason = error_text(answer).rstrip(".") if isinstance(answer, Unreadable) else ""
     seen = f"The interface returned {head.status} {head.reason}{f': {reason}' if reason else ''}."
     if head.status in _GATEWAY:
         return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, CHECK_GATEWAY)

@@ -37,6 +37,12 @@ OUTCOMES: dict[str, tuple[Handle, Whose, str, str]] = {
         "who are you",
     ),
     "403": (giving(b"<html>", status=403), Whose.YOURS, FaultCode.AUTH_FAILED, "403 Forbidden"),
+    "403 with a reason": (
+        giving(b'{"detail": "not in your plan"}', status=403),
+        Whose.YOURS,
+        FaultCode.AUTH_FAILED,
+        '403 Forbidden: {"detail":"not in your plan"}.',
+    ),
     "404": (giving(b"<html>", status=404), Whose.AGENT, "InvalidAgentResponseError", "404 Not Found: a web page"),
     "500": (giving(b"boom", status=500), Whose.AGENT, "InternalError", "500 Internal Server Error"),
     "503": (giving(b"", status=503), Whose.AGENT, FaultCode.UNREACHABLE, "503 Service Unavailable."),
