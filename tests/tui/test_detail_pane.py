@@ -55,6 +55,20 @@ async def show(driver: Driver, record: Record) -> None:
     await driver.until(lambda: driver.widget("#chat-detail", DetailPane).record.seq == record.seq)
 
 
+async def test_the_beginning_of_an_event_is_not_called_invalid_json(open_app: Open):
+    async def interrupted(call: Call):
+        response = await begin(call)
+        await response.write(call.frame({"task": task("WORKING")}) + b'data: {"jsonrpc":"2.0","id":')
+        return response
+
+    async with playing(interrupted) as agent, open_app(agent.url, (150, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        await driver.until("an incomplete event, as text:")
+        assert 'data: {"jsonrpc":"2.0","id":' in driver.screen
+        assert "not JSON" not in driver.screen
+
+
 async def test_a_record_says_where_it_stands_in_its_exchange(open_app: Open):
     async with playing(rewriting) as agent, open_app(agent.url, (150, 40)) as driver:
         await asked(driver)

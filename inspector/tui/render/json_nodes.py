@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from enum import Enum, auto
 from typing import Any, NamedTuple, NoReturn, TypeAlias
 
+from inspector.protocol.jsonvalue import parse
+from inspector.protocol.model import Unreadable
+
 Value: TypeAlias = Any
 """A JSON value: the types of `json.loads`, or `Numeral` and `Members`, which `read` returns."""
 
@@ -34,7 +37,9 @@ def read(raw: bytes) -> Value:
     except UnicodeDecodeError as error:
         raise NotJsonError(f"not UTF-8 at byte {error.start}") from error
     except json.JSONDecodeError as error:
-        raise NotJsonError(f"not JSON: {error.msg} at line {error.lineno} column {error.colno}") from error
+        found = parse(raw)
+        why = found.why if isinstance(found, Unreadable) else f"not JSON: {error}"
+        raise NotJsonError(why) from error
     except RecursionError as error:
         raise NotJsonError("nested too deeply to be shown") from error
 

@@ -46,8 +46,8 @@ _STEP = 65_536
 class WrappedText:
     """A sanitised text in rows, broken between words or, without `words`, anywhere.
 
-    A row keeps the space or the line break that ends it, so the joined rows are the text. `head` is a line above
-    the text that is not part of it. Characters beyond `limit` are only counted, and a last line shows the count.
+    A row keeps the space or the line break that ends it, so the joined rows are the text. `head` is a text above it
+    that is not part of it, also in rows. Characters beyond `limit` are only counted, and a last line shows the count.
     """
 
     def __init__(self, text: str = "", *, words: bool = True, style: str, head: str = "", limit: int = LIMIT) -> None:
@@ -59,6 +59,7 @@ class WrappedText:
         self._cleaner = Cleaner(newlines=True)
         self._rows: list[str] = []
         self._taken = self._missing = 0
+        self._heads = self._head_rows()
         self.append(text)
 
     @property
@@ -114,33 +115,41 @@ class WrappedText:
         width = max(1, width)
         if width == self._width:
             return keep
-        first = 1 if self._head else 0
+        first = len(self._heads)
         before = sum(map(len, self._rows[: max(0, keep - first)]))
         text, self._rows, self._width = self.text, [], width
+        self._heads = self._head_rows()
         self._wrap(text)
         row = 0
         while row < len(self._rows) and before >= len(self._rows[row]):
             before -= len(self._rows[row])
             row += 1
-        return row + first if keep >= first else keep
+        return row + len(self._heads) if keep >= first else keep
 
     def __len__(self) -> int:
-        return bool(self._head) + len(self._rows) + bool(self._missing)
+        return len(self._heads) + len(self._rows) + bool(self._missing)
 
     def row(self, index: int) -> str:
         """Return one line including its line break."""
-        if self._head:
-            if index == 0:
-                return self._head + "\n"
-            index -= 1
+        if index < len(self._heads):
+            return self._heads[index]
+        index -= len(self._heads)
         if index < len(self._rows):
             return self._rows[index]
         return f"… {self._missing:,} more characters are not shown"
 
     def line(self, index: int) -> Line:
         """Return one line to draw."""
-        body = range(bool(self._head), bool(self._head) + len(self._rows))
+        body = range(len(self._heads), len(self._heads) + len(self._rows))
         return [(self.row(index).rstrip(" \n"), self._style if index in body else "line--note")]
+
+    def _head_rows(self) -> list[str]:
+        """Return the rows of the head for the width."""
+        if not self._head:
+            return []
+        head = WrappedText(f"{self._head}\n", style=self._style)
+        head.layout(self._width, 0)
+        return [head.row(index) for index in range(len(head))]
 
     def _wrap(self, text: str) -> None:
         *paragraphs, last = text.split("\n")

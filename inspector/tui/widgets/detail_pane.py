@@ -266,7 +266,9 @@ class DetailPane(Pane):
                 uses = uses_in(parse(self._session.payload(record)))
                 self._body.show(Paragraphs(extension_lines(uses, self._session.journal)))
             case "decoded":
-                if record.kind is not Kind.KEEPALIVE and (body := self._session.payload(record)):
+                if record.kind is Kind.END and record.raw:
+                    self._json.show_text(record.raw, "an incomplete event, as text:")
+                elif record.kind is not Kind.KEEPALIVE and (body := self._session.payload(record)):
                     self._json.show_bytes(body)
                 else:
                     self._json.show(Paragraphs(detail.facts(record)))

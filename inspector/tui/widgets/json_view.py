@@ -65,9 +65,13 @@ class JsonView(CursorView):
         try:
             self.show_value(read(raw))
         except NotJsonError as error:
-            text = WrappedText(raw[:LIMIT].decode("utf-8", "replace"), style="line--text", head=f"{error}; as text:")
-            text.skip(max(0, len(raw) - LIMIT))
-            self.show(text)
+            self.show_text(raw, f"{error}; as text:")
+
+    def show_text(self, raw: bytes, head: str) -> None:
+        """Show bytes as text below a head."""
+        text = WrappedText(raw[:LIMIT].decode("utf-8", "replace"), style="line--text", head=head)
+        text.skip(max(0, len(raw) - LIMIT))
+        self.show(text)
 
     @property
     def pointer(self) -> str:

@@ -74,13 +74,21 @@ async def test_bytes_that_are_not_json_are_shown_as_text_with_the_reason() -> No
         view.show_bytes(b"<html>\r\n<b>\x1b[2J502</b>")
         await settle(pilot)
         assert drawn(view)[:3] == [
-            "▌not JSON: Expecting value at line 1 column 1; as text:",
+            "▌a web page or XML, not JSON; as text:",
             " <html>",
             " <b>␛[2J502</b>",
         ]
         await pilot.press("left", "right", "enter", "down")
         assert (view.pointer, view.cursor) == ("", 1)
         assert view.value == "<html>\n<b>␛[2J502</b>"
+
+
+async def test_a_long_reason_is_wrapped() -> None:
+    view = JsonView()
+    async with Stage(view).run_test(size=(30, 12)) as pilot:
+        view.show_bytes(b"OK")
+        await settle(pilot)
+        assert drawn(view)[:4] == ["▌not JSON: expected value at", " line 1 column 1 ('OK'); as", " text:", " OK"]
 
 
 async def test_json_that_is_nested_without_end_is_shown_as_text() -> None:
