@@ -197,7 +197,10 @@ def _not_stored(known: Evidence) -> Cause:
     if known.stored:
         return Cause(_NOT_STORED, Likely.RULED_OUT, f"{known.asked} returned {known.stored} of our registrations")
     remedy = "Register it again in Webhooks (CreateTaskPushNotificationConfig), not with the message."
-    return Cause(_NOT_STORED, Likely.CERTAIN, f"{known.asked} returned none of our registrations", remedy)
+    evidence = f"{known.asked} returned none of our registrations"
+    if known.deliveries:
+        return Cause(_NOT_STORED, Likely.POSSIBLE, f"{evidence}, but deliveries to them arrived", remedy)
+    return Cause(_NOT_STORED, Likely.CERTAIN, evidence, remedy)
 
 
 def _task_ended(known: Evidence) -> Cause:

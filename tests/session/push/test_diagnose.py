@@ -74,6 +74,11 @@ ALL_RULED_OUT = Evidence(
         ({"declared": False}, "the agent does not support push", Likely.LIKELY),
         ({"declared": None}, "the agent does not support push", Likely.POSSIBLE),
         ({"stored": 0}, "the agent did not store the registration", Likely.CERTAIN),
+        (
+            {"stored": 0, "deliveries": (delivery(taken=False, status=401, refused="No token came."),)},
+            "the receiver answered with an error and the agent gave up",
+            Likely.CERTAIN,
+        ),
         ({"stored": None}, "the agent did not store the registration", Likely.POSSIBLE),
         ({"registrations": (registration(deleted=True),)}, "the registration was deleted", Likely.CERTAIN),
         ({"ended": NOW - 5}, "the task ended before the registration", Likely.CERTAIN),
