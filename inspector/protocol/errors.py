@@ -70,7 +70,7 @@ _A2A = (
         -32002,
         400,
         _PRECONDITION,
-        "the task cannot be canceled any more",
+        "the task cannot be canceled",
         (409, _PRECONDITION),
     ),
     ErrorKind(
