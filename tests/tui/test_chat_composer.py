@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 
 from driving import Open
 from players import playing
-from puppets import Call
+from puppets import Call, task
 from textual import events
 
 from inspector.capture.paths import state_folder
@@ -43,6 +43,26 @@ async def test_the_next_step_is_visible_after_a_long_error(open_app: Open):
         await driver.ask("go")
         await driver.until("Check the log of the agent.")
 
+
+async def test_the_error_of_a_call_does_not_cover_the_chat_that_shows_it(open_app: Open):
+    async def answer(call: Call):
+        failed = call.rpc["method"] == "CancelTask"
+        return call.error(-32002, "not now") if failed else call.result({"task": task("WORKING")})
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 40), run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        await driver.press("escape", "x")
+        await driver.until("Cancel the task")
+        await driver.press("enter")
+        await driver.until("problem: The task cannot be canceled (")
+        await driver.settled()
+        assert not driver.app._notifications
+        await driver.go(3)
+        await driver.press("x")
+        await driver.until("Cancel task")
+        await driver.press("enter")
+        await driver.until(lambda: driver.app._notifications)
 
 async def test_a_new_task_is_started_in_the_timeline(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:

@@ -308,7 +308,8 @@ class WorkbenchScreen(SessionScreen):
         """Show an error, or a response that no other view shows."""
         answer, number = call.exchange.answer, call.exchange.number
         if call.fault is not None:
-            notify_fault(self, call.fault)
+            if self.views.view is not self.chat:  # there, the composer shows it
+                notify_fault(self, call.fault)
             if call.exchange.context.operation is Operation.EXTENDED_CARD:
                 self.agent.show_no_extended(call.fault)
         elif isinstance(answer, AgentCard):
