@@ -64,6 +64,14 @@ async def test_the_error_of_a_call_does_not_cover_the_chat_that_shows_it(open_ap
         await driver.press("enter")
         await driver.until(lambda: driver.app._notifications)
 
+
+async def test_chat_without_a_connection_names_the_key_to_connect(open_app: Open):
+    async with open_app("http://127.0.0.1:9", (100, 30)) as driver:
+        await driver.until("try again")
+        await driver.go(2)
+        await driver.until("No agent is connected. Press o to connect to one.")
+
+
 async def test_a_new_task_is_started_in_the_timeline(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         await driver.connected()

@@ -117,11 +117,10 @@ class TimelinePane(Pane):
 
     @property
     def _nothing_yet(self) -> str:
-        return (
-            "The capture contains no events."
-            if self._session.recorded
-            else (f"No events yet. Press {key_of('write')} to write a message.")
-        )
+        if self._session.recorded:
+            return "The capture contains no events."
+        # The first event of a session is the connection.
+        return f"No agent is connected. Press {key_of('connect')} to connect to one."
 
     @property
     def _whole(self) -> RecordList:
