@@ -388,6 +388,19 @@ async def test_the_task_is_compared_with_what_the_agent_answers(open_app: Open):
         assert "+ other" in driver.screen
 
 
+def test_differences_are_above_what_is_the_same():
+    fold = TaskMatcher("t")
+    for seq, way in enumerate((Source.STREAM, Source.RESPONSE), 1):
+        names = ("same", "missing") if way is Source.STREAM else ("same",)
+        artifacts = [{"artifactId": name, "name": name, "parts": [{"text": name}]} for name in names]
+        value = {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}, "artifacts": artifacts}
+        event = v1_0.decode_event({"task": value})
+        assert isinstance(event, Task)
+        fold.take(SourcedEvent(way, seq, seq, event))
+    heads = [row.head[0].split()[:3] for row in compared(compare(fold), "", UNICODE, 100)]
+    assert heads[1:4] == [["✕", "artifact", "missing"], ["✓", "state"], ["✓", "context"]]
+
+
 @pytest.mark.parametrize(("width", "shown"), [(70, "11111111-111…"), (140, UUID)])
 def test_ids_are_in_full_where_there_is_room(width: int, shown: str):
     fold = TaskMatcher("t")

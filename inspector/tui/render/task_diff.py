@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len
 
 from inspector.protocol.lifecycle import short
-from inspector.session.push.comparison import Aspect, Comparison
+from inspector.session.push.comparison import Aspect, Comparison, Verdict
 from inspector.session.replay.task_diff import ArtifactChange, DiffLine, TaskDiff
 from inspector.text.sanitise import clean_line
 from inspector.text.units import counted, duration, size
@@ -72,7 +72,7 @@ def _row(label: str, text: str, style: str = "line--text") -> Paragraph:
 
 
 def compared(found: Comparison, failure: str, glyphs: Glyphs, width: int) -> list[Paragraph]:
-    """Return stream, push and GetTask side by side, the remarks, and the differences between their texts.
+    """Return stream, push and GetTask side by side, differences first, the remarks, and how the texts differ.
 
     `failure` is why GetTask failed, `""` if it was answered.
     """
@@ -82,7 +82,8 @@ def compared(found: Comparison, failure: str, glyphs: Glyphs, width: int) -> lis
     cell = max(_CELL, min(_WIDEST, (width - _NAME) // len(found.sources)))
     titles = "".join(f"{_TITLES[way]:<{cell}}" for way in found.sources)
     rows.append(labelled("", titles, _NAME, "line--soft"))
-    rows += [_aspect(aspect, found, glyphs, cell) for aspect in found.aspects]
+    differences_first = sorted(found.aspects, key=lambda aspect: aspect.verdict is Verdict.SAME)
+    rows += [_aspect(aspect, found, glyphs, cell) for aspect in differences_first]
     counts = "".join(f"{f'{found.updates.events.get(way, 0):,}':<{cell}}" for way in found.sources)
     rows += [labelled("  events", counts, _NAME, "line--soft"), _line("", "")]
     if len(found.sources) == 1:
