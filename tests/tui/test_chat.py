@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import json
 from typing import Any
 
 import pytest
@@ -378,6 +379,28 @@ async def test_what_is_written_keeps_its_destination_if_another_task_asks(open_a
         await driver.settled()
         assert driver.composer.destination.task_id == "task-1"
         assert driver.composer.text == "window"
+
+
+async def test_an_answer_keeps_its_destination_if_an_earlier_call_is_answered_late(open_app: Open):
+    late = asyncio.Event()
+
+    async def answer(call: Call):
+        if "late" in json.dumps(call.rpc):
+            await late.wait()
+            return await call.stream({"task": task("WORKING", id="late")}, breaks_off=True)
+        return await call.stream({"task": task("INPUT_REQUIRED", id="asks")})
+
+    async with playing(answer) as agent, open_app(agent.url) as driver:
+        await driver.connected()
+        await driver.say("late")
+        await driver.until(driver.sent)
+        await driver.say("go")
+        await driver.until("Reply to task asks")
+        await driver.type("window")
+        late.set()
+        await driver.until("Timeline ─ late")
+        await driver.settled()
+        assert driver.composer.destination.task_id == "asks"
 
 
 async def test_the_composer_addresses_a_task_whose_question_is_only_pushed(open_app: Open):

@@ -362,7 +362,9 @@ class ChatView(ChatPanes):
         self.refresh_view()
 
     def _show_task_of_call(self, task_id: str) -> None:
-        if self._timeline.feed.following:
+        """Follow the task of a call, unless an answer to another task is being written."""
+        answers_other = self.composer.destination.task_id not in ("", task_id) and not self.composer.is_blank
+        if self._timeline.feed.following and not answers_other:
             self.follow_task(task_id)
 
     def action_stop(self) -> None:
