@@ -20,7 +20,7 @@ from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Request, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 from inspector.protocol.sse import begins_stream
-from inspector.session.denial import denial, explain_head, explain_rejected, explain_token
+from inspector.session.denial import CREDENTIALS_HINT, denial, explain_head, explain_rejected, explain_token
 from inspector.session.exchange import UNANSWERED, Exchange
 from inspector.session.hints import (
     CHECK_GATEWAY,
