@@ -10,7 +10,7 @@ from dataclasses import field
 from typing import Any
 
 from inspector.findings.card.facts import Served
-from inspector.findings.finding import Finding, Severity
+from inspector.findings.finding import Finding, most_severe_first
 from inspector.findings.rule_set import ERROR, V1, WARNING, Rule, RuleSet, Violation
 from inspector.findings.trust_manifests import (
     digest_flaw,
@@ -23,7 +23,7 @@ from inspector.findings.url import flaw
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.ai_catalog import CARD_TYPE, MEDIA_TYPE, Entry, catalog_of, manifests_of
 from inspector.protocol.http_fields import without_parameters
-from inspector.protocol.jsonvalue import brief, parse, type_name
+from inspector.protocol.jsonvalue import brief_or_missing, parse, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.pointer import pointer, steps_of
 
@@ -39,7 +39,6 @@ _FORMER = {
 }
 """The members of an entry that drafts before 0.9 spelled in another way."""
 _LONGEST = 200
-_WORST_FIRST = tuple(Severity)
 
 _ENTRY: dict[str, Json] = {
     "identifier": "urn:air:example.com:agent:translator",
@@ -139,7 +138,7 @@ def no_spec_version(facts: CatalogFacts) -> Iterator[Violation]:
     if isinstance(facts.value, dict):
         stated = facts.value.get("specVersion")
         if not isinstance(stated, str) or _SPEC_VERSION.fullmatch(stated) is None:
-            yield Violation(pointer(*facts.inside, "specVersion"), f"specVersion is {_quote(stated)}")
+            yield Violation(pointer(*facts.inside, "specVersion"), f"specVersion is {brief_or_missing(stated)}")
 
 
 @DOCUMENT.rule(
@@ -155,7 +154,9 @@ def unknown_major(facts: CatalogFacts) -> Iterator[Violation]:
     stated = facts.value.get("specVersion") if isinstance(facts.value, dict) else None
     found = _SPEC_VERSION.fullmatch(stated) if isinstance(stated, str) else None
     if found is not None and int(found.group(1)) > _MAJOR:
-        yield Violation(pointer(*facts.inside, "specVersion"), f"specVersion is {_quote(stated)}, known: 0.9 and 1.x")
+        yield Violation(
+            pointer(*facts.inside, "specVersion"), f"specVersion is {brief_or_missing(stated)}, known: 0.9 and 1.x"
+        )
 
 
 @DOCUMENT.rule(
@@ -172,7 +173,7 @@ def no_identifier(facts: CatalogFacts) -> Iterator[Violation]:
         for name, former in (("identifier", "id"), ("type", "mediaType")):
             value = entry.get(name, entry.get(former))
             if not isinstance(value, str) or not value:
-                yield Violation(place, f"{name} is {_quote(value)}")
+                yield Violation(place, f"{name} is {brief_or_missing(value)}")
 
 
 @DOCUMENT.rule(
@@ -209,8 +210,8 @@ def repeated_identifier(facts: CatalogFacts) -> Iterator[Violation]:
             continue
         key = identifier, version if isinstance(version, str) else ""
         if key in seen:
-            with_version = f" and version {_quote(version)}" if key[1] else ""
-            yield Violation(place, f"identifier {_quote(identifier)}{with_version} as in {seen[key]}")
+            with_version = f" and version {brief_or_missing(version)}" if key[1] else ""
+            yield Violation(place, f"identifier {brief_or_missing(identifier)}{with_version} as in {seen[key]}")
         seen.setdefault(key, place)
 
 
@@ -247,7 +248,7 @@ def no_url(facts: CatalogFacts) -> Iterator[Violation]:
             if not why and not url.lower().startswith(("http://", "https://")):
                 why = "it does not start with http:// or https://"
             if why:
-                yield Violation(f"{place}/url", f"url is {_quote(url)}: {why}")
+                yield Violation(f"{place}/url", f"url is {brief_or_missing(url)}: {why}")
 
 
 @DOCUMENT.rule(
@@ -393,7 +394,7 @@ def no_card(facts: EntryFacts) -> Iterator[Violation]:
 def other_version(facts: EntryFacts) -> Iterator[Violation]:
     stated, found = facts.entry.version, facts.card_version
     if stated and found and stated != found:
-        seen = f"version is {_quote(stated)}, but that of the card is {_quote(found)}"
+        seen = f"version is {brief_or_missing(stated)}, but that of the card is {brief_or_missing(found)}"
         yield Violation(f"{facts.entry.pointer}/version", seen)
 
 
@@ -416,22 +417,14 @@ def other_digest(facts: EntryFacts) -> Iterator[Violation]:
 def lint_catalog(raw: bytes, served: Served | None = None, at: float = 0.0) -> tuple[Finding, ...]:
     """Check the bytes of a catalog, without its cards, at a time in seconds since 1970; errors come first."""
     value = parse(raw)
-    return _sorted(DOCUMENT.judge(CatalogFacts(value, served or Served(), at=at)))
+    return most_severe_first(DOCUMENT.judge(CatalogFacts(value, served or Served(), at=at)))
 
 
 def lint_nested(value: Json, inside: tuple[str, ...], at: float = 0.0) -> tuple[Finding, ...]:
     """Check a catalog that is the data of an entry of another catalog."""
-    return _sorted(DOCUMENT.judge(CatalogFacts(value, inside=inside, at=at)))
+    return most_severe_first(DOCUMENT.judge(CatalogFacts(value, inside=inside, at=at)))
 
 
 def lint_entry(facts: EntryFacts) -> tuple[Finding, ...]:
     """Check an entry for an agent card."""
-    return _sorted(ENTRY.judge(facts))
-
-
-def _sorted(found: list[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(found, key=lambda finding: _WORST_FIRST.index(finding.severity)))
-
-
-def _quote(value: object) -> str:
-    return "missing" if value is None else brief(value)[:_LONGEST]
+    return most_severe_first(ENTRY.judge(facts))

@@ -18,6 +18,14 @@ class Severity(StrEnum):
     HINT = "hint"
     """Information; a change may not be necessary."""
 
+    @property
+    def rank(self) -> int:
+        """Return the position among the severities, 0 for the most severe."""
+        return _MOST_SEVERE_FIRST.index(self)
+
+
+_MOST_SEVERE_FIRST = tuple(Severity)
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -33,9 +41,11 @@ class Finding:
     seen: str
 
 
-_MOST_SEVERE_FIRST = tuple(Severity)
-
-
 def worst_of(severities: Iterable[Severity | None]) -> Severity | None:
     """Return the most severe of these severities, None if there is none."""
-    return min(filter(None, severities), key=_MOST_SEVERE_FIRST.index, default=None)
+    return min(filter(None, severities), key=lambda severity: severity.rank, default=None)
+
+
+def most_severe_first(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings in the order of their severity."""
+    return tuple(sorted(findings, key=lambda finding: finding.severity.rank))

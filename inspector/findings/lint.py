@@ -19,8 +19,8 @@ from inspector.findings.card import (
 )
 from inspector.findings.card.document import read_document
 from inspector.findings.card.facts import Facts, Served, is_old_member
-from inspector.findings.finding import Finding, Severity
-from inspector.findings.rule_set import CheckedRule
+from inspector.findings.finding import Finding, Severity, most_severe_first
+from inspector.findings.rule_set import CheckedRule, judge_with
 from inspector.protocol.dialects.detect import version_of_card
 from inspector.protocol.dialects.registry import DIALECTS
 from inspector.protocol.dialects.traits import entry_of
@@ -32,7 +32,6 @@ CARD_RULES: tuple[CheckedRule[Facts], ...] = tuple(rule for module in _MODULES f
 """Every rule about the content of a card, in the order of the documentation."""
 
 _NOWHERE = Served()
-_WORST_FIRST = (Severity.ERROR, Severity.WARNING, Severity.HINT)
 
 
 class Lint(NamedTuple):
@@ -53,18 +52,21 @@ def lint(raw: bytes, served: Served = _NOWHERE, version: str = "") -> Lint:
         return Lint(version, tuple(document.findings))
     judged = version or version_of_card(document.value)
     found = check(document.value, judged, served, len(raw))
-    return Lint(judged, _sorted([*document.findings, *found]))
+    return Lint(judged, most_severe_first([*document.findings, *found]))
 
 
 def check(card: Mapping[str, Json], version: str, served: Served = _NOWHERE, size: int = 0) -> tuple[Finding, ...]:
     """Check a card by the rules of one protocol version; `size` is its number of bytes."""
     facts = Facts(card, version, served, size)
-    found = [finding for rule in CARD_RULES for finding in rule.judge(facts)]
+    found = _judge(facts)
     if (older := facts.old_view) is not None:
         # Members that only readers of 0.3 use are judged by the rules of 0.3.
-        of_older = (finding for rule in CARD_RULES for finding in rule.judge(older))
-        found += [finding for finding in of_older if is_old_member(finding.pointer)]
-    return _sorted([*found, *_readability(facts, found)])
+        found += [finding for finding in _judge(older) if is_old_member(finding.pointer)]
+    return most_severe_first([*found, *_readability(facts, found)])
+
+
+def _judge(facts: Facts) -> list[Finding]:
+    return judge_with((checked for checked in CARD_RULES if facts.version in checked.rule.applies_to), facts)
 
 
 def _readability(facts: Facts, found: list[Finding]) -> Iterator[Finding]:
@@ -79,7 +81,3 @@ def _readability(facts: Facts, found: list[Finding]) -> Iterator[Finding]:
     if any(interface.protocol_version for interface in card.supported_interfaces) and select(card) is None:
         why = "; ".join(option.reason for option in options(card))
         yield Finding("CARD-005", Severity.HINT, facts.interfaces_at, why)
-
-
-def _sorted(found: list[Finding]) -> tuple[Finding, ...]:
-    return tuple(sorted(found, key=lambda finding: _WORST_FIRST.index(finding.severity)))

@@ -78,11 +78,19 @@ Check: TypeAlias = Callable[[FactsT], Iterable[Violation]]
 """Returns the violations of a rule. A check that runs for every event may return `()` instead of a generator,
 which is slower."""
 
-Checks: TypeAlias = tuple[tuple["Rule", Check[FactsT]], ...]
-"""The rules that apply to one protocol version, each with its check."""
+
+class CheckedRule(NamedTuple, Generic[FactsT]):
+    """A rule with the function that finds its violations."""
+
+    rule: Rule
+    check: Check[FactsT]
 
 
-def judge_with(checks: Checks[FactsT], facts: FactsT) -> list[Finding]:
+Checks: TypeAlias = tuple[tuple[Rule, Check[FactsT]], ...]
+"""The rules that apply to one protocol version, as plain tuples: they are unpacked for every event."""
+
+
+def judge_with(checks: Iterable[tuple[Rule, Check[FactsT]]], facts: FactsT) -> list[Finding]:
     """Check every rule; each rule reports at most 100 violations, and then that there are more."""
     found: list[Finding] = []
     for rule, check in checks:
@@ -92,18 +100,6 @@ def judge_with(checks: Checks[FactsT], facts: FactsT) -> list[Finding]:
                 reported[-1] = _MORE
             found += [Finding(rule.id, rule.severity, pointer, seen) for pointer, seen in reported]
     return found
-
-
-@dataclass(frozen=True, slots=True)
-class CheckedRule(Generic[FactsT]):
-    """A rule with the function that finds its violations."""
-
-    rule: Rule
-    check: Check[FactsT]
-
-    def judge(self, facts: FactsT) -> list[Finding]:
-        """Check the rule, if it applies to the protocol version; see `judge_with`."""
-        return judge_with(((self.rule, self.check),), facts) if facts.version in self.rule.applies_to else []
 
 
 class RuleSet(Generic[FactsT]):
@@ -152,8 +148,8 @@ class RuleSet(Generic[FactsT]):
         """Return the rules that apply to a protocol version, for `judge_with`."""
         checks = self._of_version.get(version)
         if checks is None:
-            applicable = (checked for checked in self.rules if version in checked.rule.applies_to)
-            checks = self._of_version[version] = tuple((checked.rule, checked.check) for checked in applicable)
+            checks = tuple((rule, check) for rule, check in self.rules if version in rule.applies_to)
+            self._of_version[version] = checks
         return checks
 
     def _check(self, rule: Rule) -> Callable[[Check[FactsT]], Check[FactsT]]:

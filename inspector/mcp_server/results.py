@@ -25,7 +25,6 @@ TEXT = 400
 """The most characters of a text in a list."""
 _LONGEST_NAME = 200
 _LONGEST_ERROR = 1_000
-_ORDER = {severity: number for number, severity in enumerate(Severity)}
 
 _Tool = TypeVar("_Tool", bound=Callable[..., Any])
 
@@ -80,7 +79,7 @@ def finding_rows(findings: Sequence[Finding]) -> Result:
     for finding in findings:
         counts[finding.rule] = counts.get(finding.rule, 0) + 1
         first.setdefault(finding.rule, finding)
-    chosen = sorted(first.values(), key=lambda finding: (_ORDER[finding.severity], finding.rule))
+    chosen = sorted(first.values(), key=lambda finding: (finding.severity.rank, finding.rule))
     rows = [without_blanks({**finding_json(finding), "count": counts[finding.rule]}) for finding in chosen[:MOST_ROWS]]
     severities = {severity.value: sum(found.severity is severity for found in findings) for severity in Severity}
     return {**severities, "rules": rows} if rows else severities

@@ -155,6 +155,11 @@ def text_in(value: Json, *names: str) -> str:
     return next((text for text in texts if isinstance(text, str) and text), "")
 
 
+def brief_or_missing(value: Json) -> str:
+    """Return `missing` for the value of a member that does not exist, else `brief`."""
+    return "missing" if value is None else brief(value)
+
+
 def _without_nulls(model: type[BaseModel], value: Json) -> Json:
     if isinstance(value, list):
         return [_without_nulls(model, item) for item in value]

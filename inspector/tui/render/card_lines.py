@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, TypeAlias
 
-from inspector.findings.finding import Finding, Severity
+from inspector.findings.finding import Finding, Severity, most_severe_first
 from inspector.lazy_dataclass import dataclass
 from inspector.session.authentication import Alternative
 from inspector.tui.render.finding_lines import rule_of, seen_where
@@ -151,8 +151,7 @@ class Writer:
 
     def findings(self, found: Sequence[Finding], label: str = "") -> None:
         """Write findings below their row, the worst first; enter goes to their place."""
-        order = list(Severity)
-        for finding in sorted(found, key=lambda finding: order.index(finding.severity))[:MOST_BESIDE]:
+        for finding in most_severe_first(found)[:MOST_BESIDE]:
             sign = self.glyphs.severities[finding.severity]
             text = f"{sign} {finding.rule}  {rule_of(finding.rule).title}: {seen_where(finding)}"
             self.text(label, text, STYLES[finding.severity], act=See(finding.pointer), at=finding.pointer)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from inspector.capture.secret_locations import mask_url
-from inspector.findings.finding import Finding, Severity
+from inspector.findings.finding import Finding, Severity, most_severe_first
 from inspector.findings.lint import CARD_RULES
 from inspector.findings.rule_set import Rule
 from inspector.session.connection import Connection
@@ -77,9 +77,7 @@ def findings_here(found: Sequence[Finding], glyphs: Glyphs) -> list[Paragraph]:
 def findings_of(found: Sequence[Finding], glyphs: Glyphs) -> list[Paragraph]:
     """Return the findings about a record, the worst first: for each rule what was seen, and the remedy once."""
     lines: list[Paragraph] = []
-    order = list(_STYLES)
-    ordered = sorted(found, key=lambda finding: order.index(finding.severity))
-    for name in dict.fromkeys(finding.rule for finding in ordered):
+    for name in dict.fromkeys(finding.rule for finding in most_severe_first(found)):
         same = [finding for finding in found if finding.rule == name]
         rule, style = rule_of(name), _STYLES[same[0].severity]
         mark = (f"{glyphs.severities[same[0].severity]} ", style)

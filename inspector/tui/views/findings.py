@@ -9,7 +9,6 @@ from textual.binding import BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 
-from inspector.findings.finding import Severity
 from inspector.findings.rules import RULES
 from inspector.lazy_dataclass import dataclass
 from inspector.session.session import Session
@@ -30,7 +29,6 @@ COLUMNS = (
     Column("TITLE"),
     Column("COUNT", 5, "right", shrinks=True),
 )
-_ORDER = {severity: number for number, severity in enumerate(Severity)}
 _NO_FINDINGS = "No findings so far."
 _CHECKED = f"a2a-inspect checks cards, responses, events and push notifications against {len(RULES)} rules."
 _NO_RULE = "No violated rule contains {!r}. Press {} to change the filter."
@@ -51,7 +49,7 @@ class FindingRows:
 
     def refresh(self) -> None:
         """Update the list of violated rules."""
-        self.rules = sorted(filter(self._matches, self._found), key=lambda rule: (_ORDER[rule_of(rule).severity], rule))
+        self.rules = sorted(filter(self._matches, self._found), key=lambda rule: (rule_of(rule).severity.rank, rule))
 
     def _matches(self, name: str) -> bool:
         rule = rule_of(name)
