@@ -13,9 +13,8 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-import rfc8785
-
 from inspector.findings.extensions import MandateFlaw as Flaw
+from inspector.findings.signatures.canonical import canonical_json
 from inspector.findings.signatures.key_sources import Outcome, Verdict, verify_token, verify_with
 from inspector.findings.signatures.keyset import KeySet
 from inspector.protocol.extensions import ap2
@@ -235,11 +234,15 @@ class _Verifier:
             yield self._broken(Flaw.TIME, what, f"{shown} is in the future")
 
     def _signature(self, what: str, verdict: Verdict) -> Verified:
-        flaw = Flaw.SIGNATURE if verdict.outcome is Outcome.INVALID else None
-        return Verified(self._name, what, verdict.outcome, verdict.reason, flaw)
+        return _verified_signature(self._name, what, verdict)
 
     def _broken(self, flaw: Flaw, what: str, reason: str) -> Verified:
         return Verified(self._name, what, Outcome.INVALID, reason, flaw)
+
+
+def _verified_signature(name: str, what: str, verdict: Verdict) -> Verified:
+    flaw = Flaw.SIGNATURE if verdict.outcome is Outcome.INVALID else None
+    return Verified(name, what, verdict.outcome, verdict.reason, flaw)
 
 
 def _passport(passport: Mapping[str, Any], trusted: KeySet | None) -> Iterator[Verified]:
@@ -247,7 +250,7 @@ def _passport(passport: Mapping[str, Any], trusted: KeySet | None) -> Iterator[V
     signature = passport.get("signature")
     if not isinstance(signature, str) or not signature:
         return
-    canonical = _canonical(passport.get("state"))
+    canonical = canonical_json(passport.get("state"))
     if signature.count(".") != 2 or canonical is None:
         reason = "it is not a JWS, and the specification of Secure Passport defines no other format"
         yield Verified("passport", "signature", Outcome.UNKNOWN, reason)
@@ -255,8 +258,7 @@ def _passport(passport: Mapping[str, Any], trusted: KeySet | None) -> Iterator[V
     verdict = verify_token(signature, trusted, canonical)
     if verdict.fits_not:  # another form may have been signed: the specification does not define which
         verdict = Verdict(Outcome.UNKNOWN, f"{verdict.reason}; tried for the state in canonical JSON (RFC 8785)")
-    flaw = Flaw.SIGNATURE if verdict.outcome is Outcome.INVALID else None
-    yield Verified("passport", "signature", verdict.outcome, verdict.reason, flaw)
+    yield _verified_signature("passport", "signature", verdict)
 
 
 def hashes_of(value: Json) -> set[str]:
@@ -264,19 +266,12 @@ def hashes_of(value: Json) -> set[str]:
 
     AP2 0.1 names neither the canonical form nor the encoding; besides RFC 8785, that of Python's `json` is tried.
     """
-    forms = [form for form in (_canonical(value), _as_python_writes(value)) if form is not None]
+    forms = [form for form in (canonical_json(value), _as_python_writes(value)) if form is not None]
     found: set[str] = set()
     for form in forms:
         for digest in (hashlib.sha256(form), hashlib.sha384(form), hashlib.sha512(form)):
             found |= {digest.hexdigest(), base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode("ascii")}
     return found
-
-
-def _canonical(value: Json) -> bytes | None:
-    try:
-        return rfc8785.dumps(value)
-    except (rfc8785.CanonicalizationError, RecursionError, UnicodeEncodeError):
-        return None
 
 
 def _as_python_writes(value: Json) -> bytes | None:

@@ -11,12 +11,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any
 
-import rfc8785
-
 from inspector.findings.rule_set import Violation
+from inspector.findings.signatures.canonical import canonical_json
 from inspector.findings.signatures.key_sources import Outcome, Verdict, verify_token
 from inspector.findings.signatures.keyset import KeySet, base64url
-from inspector.protocol.jsonvalue import brief, parse_strictly, type_name
+from inspector.protocol.jsonvalue import brief, brief_or_missing, parse_strictly, type_name
 from inspector.protocol.model import Json
 
 _SUBSTANCE = ("attestations", "provenance", "trustSchema", "extensions")
@@ -26,7 +25,6 @@ _SIGNATURE = ("signer", "profile", "issuedAt", "jws")
 _TYPE = "ai-catalog-trust-manifest+jws"
 _KEY_SOURCES = ("jku", "jwk", "x5u", "x5c")
 _DIGESTS = {"sha256": hashlib.sha256, "sha384": hashlib.sha384, "sha512": hashlib.sha512}
-_LONGEST = 200
 
 
 def contributor_of(manifest: Any) -> str:
@@ -43,7 +41,7 @@ def flaws_of_shape(place: str, manifest: Any) -> Iterator[Violation]:
         yield Violation(place, f"expected an object, found {type_name(manifest)}")
         return
     if ":" not in contributor_of(manifest):
-        yield Violation(place, f"contributor is {_quote(manifest.get('contributor'))}, expected a URI")
+        yield Violation(place, f"contributor is {brief_or_missing(manifest.get('contributor'))}, expected a URI")
     if not any(manifest.get(name) for name in (*_SUBSTANCE, "signature")):
         yield Violation(place, f"it has none of {', '.join(_SUBSTANCE)} and signature")
     for name, required in _EVIDENCE.items():
@@ -73,7 +71,8 @@ def flaws_of_subject(place: str, manifest: Any, entry: Mapping[str, Any]) -> Ite
         expected = own.get(name)
         if (name in subject or name in ("identifier", "type", "version")) and subject.get(name) != expected:
             yield Violation(
-                f"{place}/{name}", f"{name} is {_quote(subject.get(name))}, in the entry {_quote(expected)}"
+                f"{place}/{name}",
+                f"{name} is {brief_or_missing(subject.get(name))}, in the entry {brief_or_missing(expected)}",
             )
     if "digest" not in subject and "url" not in subject:
         yield Violation(place, "neither digest nor url binds the artifact")
@@ -92,7 +91,7 @@ def digest_flaw(stated: Any, raw: bytes) -> str:
     """Return how a stated digest (`sha256:` and hex) differs from that of bytes, `""` if it does not."""
     name, _, value = stated.partition(":") if isinstance(stated, str) else ("", "", "")
     if name not in _DIGESTS:
-        return f"digest is {_quote(stated)}, expected {', '.join(_DIGESTS)} with a colon and the hash in hex"
+        return f"digest is {brief_or_missing(stated)}, expected {', '.join(_DIGESTS)} with a colon and the hash in hex"
     return "" if _DIGESTS[name](raw).hexdigest() == value else "digest is not that of what is served"
 
 
@@ -108,7 +107,9 @@ def flaws_of_signature(place: str, manifest: Any) -> Iterator[Violation]:
             yield Violation(place, f"{missing[0]} is missing or not a string")
             return
         if signature["signer"] != contributor_of(manifest):
-            yield Violation(f"{place}/signer", f"signer is {_quote(signature['signer'])}, not the contributor")
+            yield Violation(
+                f"{place}/signer", f"signer is {brief_or_missing(signature['signer'])}, not the contributor"
+            )
         yield from (Violation(f"{place}/jws", seen) for seen in _flaws_of_header(signature["jws"], signature["signer"]))
     elif not isinstance(signature, str) or "contributor" in manifest:
         yield Violation(place, f"expected an object with signer and jws, found {type_name(signature)}")
@@ -125,11 +126,13 @@ def flaws_of_time(place: str, manifest: Any, at: float) -> Iterator[Violation]:
     issued, expires = (_seconds(members.get(name)) for name in ("issuedAt", "expiresAt"))
     for name, moment in (("issuedAt", issued), ("expiresAt", expires)):
         if name in members and moment is None:
-            yield Violation(place, f"{name} is {_quote(members[name])}, expected a time of RFC 3339 with a time zone")
+            yield Violation(
+                place, f"{name} is {brief_or_missing(members[name])}, expected a time of RFC 3339 with a time zone"
+            )
     if issued is not None and issued > at:
-        yield Violation(place, f"issuedAt is {_quote(members['issuedAt'])}, in the future")
+        yield Violation(place, f"issuedAt is {brief_or_missing(members['issuedAt'])}, in the future")
     if expires is not None and expires <= at:
-        yield Violation(place, f"expiresAt is {_quote(members['expiresAt'])}, in the past")
+        yield Violation(place, f"expiresAt is {brief_or_missing(members['expiresAt'])}, in the past")
 
 
 def verify_manifest(manifest: Any, trusted: KeySet | None) -> Verdict | None:
@@ -142,7 +145,7 @@ def verify_manifest(manifest: Any, trusted: KeySet | None) -> Verdict | None:
     signed = {name: value for name, value in manifest.items() if name not in omitted}
     if isinstance(signature, dict):
         signed["signature"] = {name: value for name, value in signature.items() if name != "jws"}
-    payload = _canonical(signed)
+    payload = canonical_json(signed)
     if payload is None:
         return Verdict(Outcome.UNKNOWN, "it cannot be written in canonical JSON (RFC 8785)")
     return verify_token(jws, trusted, payload)
@@ -159,17 +162,17 @@ def _flaws_of_header(jws: str, signer: str) -> Iterator[str]:
     if pieces[1]:
         yield "the JWS contains a payload, expected none (detached)"
     if header.get("typ") != _TYPE:
-        yield f"typ is {_quote(header.get('typ'))}, expected {_TYPE}"
+        yield f"typ is {brief_or_missing(header.get('typ'))}, expected {_TYPE}"
     kid = header.get("kid")
     if not isinstance(kid, str) or not kid.startswith(f"{signer}#"):
-        yield f"kid is {_quote(kid)}, expected a key of {_quote(signer)}"
+        yield f"kid is {brief_or_missing(kid)}, expected a key of {brief_or_missing(signer)}"
     for name in _KEY_SOURCES:
         if name in header:
             yield f"{name} is in the header: whoever changes the manifest could choose the key"
 
 
 def _flaws_of_digest(place: str, stated: Any, value: Json, of: str) -> Iterator[Violation]:
-    raw = _canonical(value)
+    raw = canonical_json(value)
     if raw is not None and (seen := digest_flaw(stated, raw)):
         yield Violation(place, seen.replace("what is served", f"{of} in canonical JSON (RFC 8785)"))
 
@@ -180,14 +183,3 @@ def _seconds(value: Any) -> float | None:
     except (TypeError, ValueError):
         return None
     return moment.timestamp() if moment.tzinfo is not None else None
-
-
-def _canonical(value: Json) -> bytes | None:
-    try:
-        return rfc8785.dumps(value)
-    except (rfc8785.CanonicalizationError, RecursionError, UnicodeEncodeError):
-        return None
-
-
-def _quote(value: object) -> str:
-    return "missing" if value is None else brief(value)[:_LONGEST]

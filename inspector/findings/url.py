@@ -85,6 +85,13 @@ def flaw(url: str, *, target: bool = False) -> str:
     return ""
 
 
+def insecure(url: str) -> str:
+    """Return why a URL is not safe for secrets, `""` if it is: https, or http on this machine."""
+    scheme = url.partition(":")[0].lower()
+    is_safe = scheme == "https" or (scheme == "http" and is_local(host_of(url)))
+    return flaw(url) or ("" if is_safe else f"the scheme is {scheme}, expected https")
+
+
 def is_host(host: str) -> bool:
     """Whether a text is an IP address or a host name, in any script (RFC 3986 section 3.2.2)."""
     if _address(host.partition("%")[0]) is not None:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from inspector.findings.authorization.examples import device
 from inspector.findings.authorization.facts import LoginFacts, is_number
-from inspector.findings.authorization.server_metadata import insecure
 from inspector.findings.rule_set import ERROR, WARNING, Rule, RuleSet, Violation
-from inspector.protocol.jsonvalue import brief
+from inspector.findings.url import insecure
+from inspector.protocol.jsonvalue import brief_or_missing
 
 _SHORTEST = 60
 """The number of seconds that a user needs at least to open the page and to enter the code."""
@@ -50,7 +50,7 @@ def incomplete(facts: LoginFacts) -> Iterator[Violation]:
 )
 def expires_at_once(facts: LoginFacts) -> Iterator[Violation]:
     seconds = facts.members.get("expires_in")
-    if isinstance(seconds, int | float) and not isinstance(seconds, bool) and seconds < _SHORTEST:
+    if is_number(seconds) and seconds < _SHORTEST:
         yield Violation("/expires_in", f"expires_in is {seconds}")
 
 
@@ -63,4 +63,4 @@ def unusable_page(facts: LoginFacts) -> Iterator[Violation]:
 
 
 def _quote(value: object) -> str:
-    return "missing" if value is None else "empty" if value == "" else brief(value)[:80]
+    return "empty" if value == "" else brief_or_missing(value)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from math import inf
+from typing import TypeGuard
 
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import Json
@@ -84,7 +85,7 @@ class LoginFacts:
         return ", ".join(value for field_name, value in self.headers if field_name.lower() == name)
 
 
-def is_number(value: Json) -> bool:
+def is_number(value: Json) -> TypeGuard[int | float]:
     """Return whether a value is a number that is not infinite, as `1e999` is."""
     return not isinstance(value, bool) and isinstance(value, int | float) and abs(value) < inf
 

@@ -8,7 +8,7 @@ from inspector.findings.authorization.examples import SERVER, resource, step
 from inspector.findings.authorization.facts import LoginFacts, texts
 from inspector.findings.rule_set import ERROR, WARNING, Rule, RuleSet, Violation
 from inspector.findings.url import origin_of
-from inspector.protocol.jsonvalue import brief
+from inspector.protocol.jsonvalue import brief_or_missing
 from inspector.protocol.model import Json
 
 RULES: list[Rule] = []
@@ -46,7 +46,7 @@ def other_server(facts: LoginFacts) -> Iterator[Violation]:
 def other_resource(facts: LoginFacts) -> Iterator[Violation]:
     named = facts.members.get("resource")
     if not isinstance(named, str):
-        yield Violation("", f"resource is {'missing' if named is None else brief(named)[:80]}")
+        yield Violation("", f"resource is {brief_or_missing(named)}")
     elif facts.agent and origin_of(named) != origin_of(facts.agent):
         yield Violation("/resource", f"resource is {named[:200]}, the agent is {facts.agent}")
 

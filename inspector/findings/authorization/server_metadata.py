@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from inspector.findings.authorization.examples import CODE, SERVER, metadata, scheme, step
 from inspector.findings.authorization.facts import LoginFacts, texts
 from inspector.findings.rule_set import ERROR, HINT, WARNING, Rule, RuleSet, Violation
-from inspector.findings.url import flaw, host_of, is_local
-from inspector.protocol.jsonvalue import brief
+from inspector.findings.url import insecure
+from inspector.protocol.jsonvalue import brief_or_missing
 from inspector.protocol.oauth import DEVICE_GRANT, issuer_matches
 
 _ENDPOINTS = {
@@ -43,7 +43,7 @@ FETCHED, DOCUMENT = RuleSet[LoginFacts](RULES, passing=metadata()), RuleSet[Logi
 def other_issuer(facts: LoginFacts) -> Iterator[Violation]:
     issuer = facts.members.get("issuer")
     if not isinstance(issuer, str):
-        yield Violation("/issuer", f"issuer is {_quote(issuer)}")
+        yield Violation("/issuer", f"issuer is {brief_or_missing(issuer)}")
     elif not issuer_matches(issuer, facts.url):
         yield Violation("/issuer", f"issuer is {issuer}, but the metadata is at {facts.url}")
 
@@ -63,7 +63,7 @@ def no_pkce(facts: LoginFacts) -> Iterator[Violation]:
         return
     required = ", but the card has pkceRequired" if facts.flow.get("pkceRequired") is True else ""
     place = "" if methods is None else "/code_challenge_methods_supported"
-    yield Violation(place, f"code_challenge_methods_supported is {_quote(methods)}{required}")
+    yield Violation(place, f"code_challenge_methods_supported is {brief_or_missing(methods)}{required}")
 
 
 @DOCUMENT.rule(
@@ -95,7 +95,7 @@ def flow_not_offered(facts: LoginFacts) -> Iterator[Violation]:
     wanted, offered = _GRANTS.get(facts.grant, ""), facts.members.get("grant_types_supported", _DEFAULT_GRANTS)
     if wanted and wanted not in texts(offered):
         listed = "grant_types_supported" in facts.members
-        seen = f"grant_types_supported is {_quote(offered) if listed else 'missing'}, which excludes {wanted}"
+        seen = f"grant_types_supported is {brief_or_missing(offered) if listed else 'missing'}, which excludes {wanted}"
         yield Violation("/grant_types_supported" if listed else "", seen)
 
 
@@ -133,16 +133,6 @@ def insecure_endpoint(facts: LoginFacts) -> Iterator[Violation]:
             yield Violation(f"/{name}", f"{name} is {url[:200]!r}: {why}")
 
 
-def insecure(url: str) -> str:
-    """Return why a URL is not safe for secrets, `""` if it is: https, or http on this machine."""
-    kind = url.partition(":")[0].lower()
-    if why := flaw(url):
-        return why
-    if kind == "http" and is_local(host_of(url)):
-        return ""
-    return "" if kind == "https" else f"the scheme is {kind}, expected https"
-
-
 @FETCHED.rule(
     "AUTH-007",
     ERROR,
@@ -157,7 +147,3 @@ def no_metadata(facts: LoginFacts) -> Iterator[Violation]:
         yield Violation("", f"status is {facts.status}")
     elif facts.answer is None:
         yield Violation("", "the body is not a JSON object")
-
-
-def _quote(value: object) -> str:
-    return "missing" if value is None else brief(value)[:200]

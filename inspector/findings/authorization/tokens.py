@@ -8,9 +8,9 @@ from email.utils import parsedate_to_datetime
 from inspector.findings.authorization.examples import AGENT, NOW, token
 from inspector.findings.authorization.facts import LoginFacts, is_number, texts
 from inspector.findings.rule_set import ERROR, HINT, WARNING, Rule, RuleSet, Violation
+from inspector.findings.shape import camel_case
 from inspector.findings.url import origin_of
-from inspector.protocol.jsonvalue import brief
-from inspector.protocol.model import Json
+from inspector.protocol.jsonvalue import brief, brief_or_missing
 from inspector.protocol.oauth import BEARER, DEVICE_GRANT, claimed_date
 
 _KNOWN_SPELLINGS = frozenset({"Bearer", "bearer"})
@@ -40,14 +40,13 @@ def incomplete(facts: LoginFacts) -> Iterator[Violation]:
     for name in ("access_token", "token_type"):
         value = members.get(name)
         if not isinstance(value, str) or not value:
-            head, *rest = name.split("_")
-            other = head + "".join(map(str.capitalize, rest))
+            other = camel_case(name)
             renamed = f", but the response has {other}" if other in members else ""
-            found = "empty" if value == "" else _quote(value)
+            found = "empty" if value == "" else brief_or_missing(value)
             yield Violation("" if value is None else f"/{name}", f"{name} is {found}{renamed}")
     expires_in = members.get("expires_in")
     if expires_in is not None and not is_number(expires_in):
-        yield Violation("/expires_in", f"expires_in is {brief(expires_in)[:80]}, expected a number")
+        yield Violation("/expires_in", f"expires_in is {brief(expires_in)}, expected a number")
 
 
 @RESPONSE.add_check("AUTH-020")
@@ -114,7 +113,7 @@ def scope_not_granted(facts: LoginFacts) -> Iterator[Violation]:
 )
 def expires_at_once(facts: LoginFacts) -> Iterator[Violation]:
     seconds, expiry = facts.members.get("expires_in"), claimed_date(facts.access_claims, "exp")
-    if not isinstance(seconds, bool) and isinstance(seconds, int | float) and seconds < _SHORTEST:
+    if is_number(seconds) and seconds < _SHORTEST:
         yield Violation("/expires_in", f"expires_in is {seconds}")
     elif expiry is not None and expiry - facts.at < _SHORTEST:
         yield Violation("/access_token", f"exp in the token is {_distance(expiry - facts.at)}")
@@ -202,10 +201,10 @@ def other_audience(facts: LoginFacts) -> Iterator[Violation]:
 def malformed_error(facts: LoginFacts) -> Iterator[Violation]:
     error = facts.members.get("error")
     if facts.status >= _FAILED and not isinstance(error, str):
-        found = "the body is not a JSON object" if facts.answer is None else f"error is {_quote(error)}"
+        found = "the body is not a JSON object" if facts.answer is None else f"error is {brief_or_missing(error)}"
         yield Violation("", f"status is {facts.status}, and {found}")
     elif error is not None and facts.status < _FAILED:
-        yield Violation("/error", f"status is {facts.status}, and error is {_quote(error)}")
+        yield Violation("/error", f"status is {facts.status}, and error is {brief_or_missing(error)}")
 
 
 @RESPONSE.rule(
@@ -247,10 +246,6 @@ def _date(text: str) -> float | None:
 
 def _distance(seconds: float) -> str:
     return f"{abs(seconds):.0f} s {'ahead of' if seconds > 0 else 'behind'} our clock"
-
-
-def _quote(value: Json) -> str:
-    return "missing" if value is None else brief(value)[:80]
 
 
 def _described(facts: LoginFacts) -> str:

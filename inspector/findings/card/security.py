@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from inspector.findings.card.facts import Facts
 from inspector.findings.rule_set import ERROR, HINT, SINCE_0_2, V1, WARNING, RuleSet, Violation
-from inspector.findings.url import flaw, host_of, is_local, origin_of
+from inspector.findings.url import insecure, origin_of
 from inspector.protocol.challenge import REGISTERED
 from inspector.protocol.dialects.card_view import SCHEME_TYPES, Scheme
 from inspector.protocol.jsonvalue import brief
@@ -168,15 +168,8 @@ def unregistered(card: Facts) -> Iterator[Violation]:
 )
 def insecure_login(card: Facts) -> Iterator[Violation]:
     for where, url in card.login_urls():
-        why = flaw(url) or _not_secure(url)
-        if why:
+        if why := insecure(url):
             yield Violation(where, f"{url[:200]!r}: {why}")
-
-
-def _not_secure(url: str) -> str:
-    scheme = url.partition(":")[0].lower()
-    is_local_http = scheme == "http" and is_local(host_of(url))
-    return "" if scheme == "https" or is_local_http else f"the scheme is {scheme}, expected https"
 
 
 @RULE_SET.rule(

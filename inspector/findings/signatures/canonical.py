@@ -189,6 +189,14 @@ FORMS: Mapping[str, tuple[Form, ...]] = {"0.1": _OLD, "0.2": _OLD, "0.3": _OLD, 
 """The forms to try for a card of a version, in order; a card of 1.0 may be signed in a form of 0.3."""
 
 
+def canonical_json(value: Json) -> bytes | None:
+    """Return a value in canonical JSON (RFC 8785), None if it cannot be written in it."""
+    try:
+        return rfc8785.dumps(value)
+    except (rfc8785.CanonicalizationError, RecursionError, UnicodeEncodeError):
+        return None
+
+
 def payloads(card: Mapping[str, Json], version: str) -> Iterator[Payload]:
     """Return the card in each form, without its signatures."""
     unsigned = {name: child for name, child in card.items() if name != "signatures"}

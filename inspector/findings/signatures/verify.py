@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import ipaddress
 from base64 import urlsafe_b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
 from inspector.findings.signatures.canonical import payloads, uncovered
 from inspector.findings.signatures.keyset import ALGORITHMS, Key, KeySet, base64url
+from inspector.findings.url import is_local, split
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.jsonvalue import brief, parse_strictly, text_in, type_name
 from inspector.protocol.model import Json, Unreadable
@@ -351,16 +350,7 @@ def _of_optional_members(header: Mapping[str, Json]) -> Iterator[Problem]:
 
 def _is_safe(url: str) -> bool:
     """Whether a URL uses https, or http on this machine."""
-    try:
-        parts = urlsplit(url)
-        host = parts.hostname or ""
-    except ValueError:
+    parts = split(url)
+    if parts is None or not parts.hostname:
         return False
-    return bool(host) and (parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host)))
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and is_local(parts.hostname))

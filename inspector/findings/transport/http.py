@@ -11,7 +11,7 @@ from inspector.findings.transport.payload import FAILED, Payload, no_stream, wro
 from inspector.protocol.bindings import jsonrpc, rest
 from inspector.protocol.dialects.traits import VERSIONS
 from inspector.protocol.errors import BY_NAME, ErrorKind, ProtocolError
-from inspector.protocol.jsonvalue import brief
+from inspector.protocol.jsonvalue import brief, brief_or_missing
 from inspector.protocol.model import Json, Unreadable
 
 _PROBLEM = "application/problem+json"
@@ -376,4 +376,4 @@ def _identifies_itself(value: dict[str, Json]) -> bool:
 
 
 def _quote(value: Json) -> str:
-    return "missing" if value is None else str(value) if type(value) is int else brief(value)
+    return str(value) if type(value) is int else brief_or_missing(value)

@@ -8,7 +8,7 @@ from inspector.findings.examples import TEXT_PART, answer, message, response
 from inspector.findings.rule_set import ERROR, HINT, SINCE_0_2, WARNING, Rule, RuleSet, Violation
 from inspector.findings.transport.payload import FAILED, Payload, no_stream, wrong_media_type
 from inspector.protocol.bindings import jsonrpc, rest
-from inspector.protocol.jsonvalue import brief
+from inspector.protocol.jsonvalue import brief_or_missing
 from inspector.protocol.model import Json, Unreadable
 
 _ENVELOPE: dict[str, Json] = {"jsonrpc": "2.0", "id": "the-id"}
@@ -172,4 +172,4 @@ def _has_result(payload: Payload) -> bool:
 
 
 def _quote(value: Json) -> str:
-    return "missing" if value is None else repr(value) if type(value) in (int, float) else brief(value)
+    return repr(value) if type(value) in (int, float) else brief_or_missing(value)
