@@ -22,13 +22,12 @@ _RESERVED_CODES = range(-32768, -32099)
 
 @dataclass(frozen=True)
 class ErrorObject:
-    """The error object of a response; `steps` lead to it in the payload, `status` is the HTTP status."""
+    """The error object of a response; `steps` lead to it in the payload."""
 
     value: Mapping[str, Json]
     version: str
     binding: str
     steps: Steps = ()
-    status: int = 0
 
     @property
     def code(self) -> int | None:

@@ -43,8 +43,6 @@ def _judged(facts: PayloadFacts) -> tuple[Finding, ...]:
     return (*found, *content.RULE_SET.judge(facts))
 
 
-def judge_error_object(
-    value: Mapping[str, Json], version: str, binding: str, steps: Steps, status: int = 0
-) -> tuple[Finding, ...]:
+def judge_error_object(value: Mapping[str, Json], version: str, binding: str, steps: Steps) -> tuple[Finding, ...]:
     """Check the error object of a response."""
-    return tuple(errors.RULE_SET.judge(ErrorObject(value, version, binding, steps, status)))
+    return tuple(errors.RULE_SET.judge(ErrorObject(value, version, binding, steps)))

@@ -51,7 +51,7 @@ def _of_content(payload: Payload) -> tuple[Finding, ...]:
     value, binding = payload.value, payload.binding
     error = value.get("error") if isinstance(value, dict) else None
     if isinstance(error, dict):
-        return judge_error_object(error, payload.version, binding, ("error",), payload.status)
+        return judge_error_object(error, payload.version, binding, ("error",))
     if isinstance(value, Unreadable) or isinstance(payload.answer, ProtocolError):
         return ()
     if payload.status >= FAILED and isinstance(payload.answer, Unreadable):

@@ -150,17 +150,8 @@ def unreadable_event(payload: Payload) -> Iterator[Violation]:
     },
 )
 def repeated_member(payload: Payload) -> Iterator[Violation]:
-    if not 0 < len(payload.raw) <= _MAX_SEARCHED or names_are_unique(payload.raw, payload.value):
-        return
-    reader = LenientReader()
-    try:
-        value = reader.read(payload.raw.decode("utf-8"))
-        problems = [*json_problems(value)] if reader.has_problems else []  # a deep value raises RecursionError
-    except (ValueError, RecursionError):
-        return  # other rules report what is not JSON
-    for problem in problems:
-        if problem.kind is JsonProblemKind.REPEATED:
-            yield Violation(problem.pointer, problem.seen)
+    if 0 < len(payload.raw) <= _MAX_SEARCHED and not names_are_unique(payload.raw, payload.value):
+        yield from _problems_in(payload.raw, JsonProblemKind.REPEATED)
 
 
 @REPEATED.rule(
@@ -178,16 +169,19 @@ def repeated_member(payload: Payload) -> Iterator[Violation]:
     },
 )
 def lone_surrogate(payload: Payload) -> Iterator[Violation]:
-    if not 0 < len(payload.raw) <= _MAX_SEARCHED or not has_lone_surrogates(payload.raw):
-        return
+    if 0 < len(payload.raw) <= _MAX_SEARCHED and has_lone_surrogates(payload.raw):
+        yield from _problems_in(payload.raw, JsonProblemKind.LONE_SURROGATE)
+
+
+def _problems_in(raw: bytes, kind: JsonProblemKind) -> list[Violation]:
+    """Return the problems of a kind in JSON, none if it cannot be read: other rules report what is not JSON."""
+    reader = LenientReader()
     try:
-        value = LenientReader().read(payload.raw.decode("utf-8"))
-        problems = [*json_problems(value)]  # a deep value raises RecursionError
+        value = reader.read(raw.decode("utf-8"))
+        problems = [*json_problems(value)] if reader.has_problems else []  # a deep value raises RecursionError
     except (ValueError, RecursionError):
-        return  # other rules report what is not JSON
-    for problem in problems:
-        if problem.kind is JsonProblemKind.LONE_SURROGATE:
-            yield Violation(problem.pointer, problem.seen)
+        return []
+    return [Violation(problem.pointer, problem.seen) for problem in problems if problem.kind is kind]
 
 
 def names_are_unique(raw: bytes, value: Json | msgspec.Struct) -> bool:
