@@ -20,11 +20,12 @@ from inspector.cli.run_command import run
 from inspector.cli.running_command import RunningCommand
 from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.session.check.checked_tests import Status
 from inspector.session.check.comparison import Difference, differences, mark_differences
 from inspector.session.check.document.enumerations import Level, Transport
 from inspector.session.check.plan import PlannedTest
 from inspector.session.check.reports import render
-from inspector.session.check.result import INTERRUPTED, Counts, Failure, Result, RunResult, TestResult
+from inspector.session.check.result import INTERRUPTED, Counts, Failure, RunResult, TestResult
 from inspector.session.check.runner import Runner, choices
 from inspector.session.check.trials import Trials, representatives, trials_of
 from inspector.session.session import Session
@@ -33,10 +34,10 @@ from inspector.text.units import duration
 from inspector.wire.discovery import local_path, read_raw
 
 _MARKS = {
-    Result.PASS: Styled("+", Role.GOOD),
-    Result.FAIL: Styled("-", Role.BAD),
-    Result.ERROR: Styled("!", Role.BAD),
-    Result.SKIP: Styled("?", Role.SOFT),
+    Status.PASS: Styled("+", Role.GOOD),
+    Status.FAIL: Styled("-", Role.BAD),
+    Status.ERROR: Styled("!", Role.BAD),
+    Status.SKIP: Styled("?", Role.SOFT),
 }
 _MOST_FAILURES = 5
 """How many failures of a test are printed."""
@@ -215,13 +216,13 @@ class _Check:
 
     def _print(self, result: TestResult) -> None:
         """Print a failure, and with `--verbose` every result."""
-        failed = result.result in (Result.FAIL, Result.ERROR)
+        failed = result.has_failed
         if not self._shown or not (failed or self._current.invocation.verbose):
             return
         out, test = self._out, result.test
-        took = "" if result.result is Result.SKIP else f", {duration(result.seconds)}"
+        took = "" if result.status is Status.SKIP else f", {duration(result.seconds)}"
         name = f" {test.id} ({test.level}, {result.transport}{took}): {test.name}"
-        out.field("Test", _MARKS[result.result], name)
+        out.field("Test", _MARKS[result.status], name)
         if result.reason:
             out.field("  Skipped", result.reason)
         for failure in result.failures[:_MOST_FAILURES]:
@@ -292,7 +293,7 @@ def _fail_all(result: RunResult, error: FaultError | asyncio.CancelledError) -> 
     """Make each test an error with the reason for which an agent was not tested."""
     reason = str(error) if isinstance(error, FaultError) else "the run was stopped before its end"
     for test in result.results:
-        test.result, test.reason = Result.ERROR, ""
+        test.status, test.reason = Status.ERROR, ""
         test.failures.append(Failure(reason))
 
 

@@ -22,7 +22,6 @@ from inspector.session.call import Call
 from inspector.session.card.lint import lint_reference
 from inspector.session.check.plan import Selection, plan
 from inspector.session.check.reading import read_check_files
-from inspector.session.check.result import Result as TestOutcome
 from inspector.session.check.result import RunResult, TestResult
 from inspector.session.check.runner import Runner, choices
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
@@ -177,13 +176,12 @@ class AgentTools:
             except TimeoutError:
                 if not run.interrupted:
                     raise
-            failed = [each for each in run.results if each.result in (TestOutcome.FAIL, TestOutcome.ERROR)]
             members = {
                 "passed": run.passed,
                 "interrupted": run.interrupted,
                 "counts": asdict(run.counts),
                 "planned": len(planned),
-                "failures": [_failure(each) for each in failed[:MOST_ROWS]],
+                "failures": [_failure(each) for each in run.failed[:MOST_ROWS]],
             }
             return use.result(members)
 
@@ -201,4 +199,4 @@ def _failure(failed: TestResult) -> Result:
         without_blanks({**asdict(reason), "at": failed.planned.place(reason.step)})
         for reason in failed.failures[:_MOST_FAILURES]
     ]
-    return without_blanks({"test": failed.test.id, "name": failed.test.name, "result": failed.result, "why": reasons})
+    return without_blanks({"test": failed.test.id, "name": failed.test.name, "result": failed.status, "why": reasons})

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 class Status(StrEnum):
-    """The state of a test: its latest result, or why it has none."""
+    """The result of a test or a step, or why it has none.
+
+    An error is a failure of the runner or the network, not of the agent.
+    """
 
     NOT_RUN = "not run"
     WAITING = "waiting"
@@ -78,7 +81,7 @@ class CheckedTest:
 
     def finish(self, result: TestResult) -> None:
         """Show the result of a test that has ended."""
-        self.status, self.result = Status(result.result.value), result
+        self.status, self.result = result.status, result
 
     def reset(self, status: Status = Status.NOT_RUN) -> None:
         """Remove the result."""

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from inspector.lazy_dataclass import dataclass
+from inspector.session.check.checked_tests import Status
 from inspector.session.check.document.enumerations import Transport
-from inspector.session.check.result import Failure, Result, RunResult
+from inspector.session.check.result import Failure, RunResult
 from inspector.session.check.trials import Trials, trials_of
 from inspector.text.units import duration
 
@@ -54,7 +55,7 @@ def mark_differences(first: RunResult, found: Iterable[Difference], other: str) 
                 result.differences.append(message)
                 continue
             result.failures.append(Failure(message, expected=item.first, actual=item.second))
-            result.result = Result.ERROR if result.result is Result.ERROR else Result.FAIL
+            result.status = Status.ERROR if result.status is Status.ERROR else Status.FAIL
             result.reason = ""
 
 
@@ -71,21 +72,21 @@ def _compare(first: Trials, second: Trials) -> Iterator[Difference]:
         only, other_only = sorted(rules - other_rules), sorted(other_rules - rules)
         yield Difference(*about, "findings", ", ".join(only) or "none", ", ".join(other_only) or "none")
     times = first.percentile(0.5), second.percentile(0.5)
-    both_passed = first.first.result is second.first.result is Result.PASS
+    both_passed = first.first.status is second.first.status is Status.PASS
     if both_passed and max(times) >= _SLOWER * min(times) and max(times) - min(times) >= _NOTICEABLE:
         yield Difference(*about, "time", duration(times[0]), duration(times[1]))
 
 
-def _result(trials: Trials) -> tuple[Result, int]:
+def _result(trials: Trials) -> tuple[Status, int]:
     """Return what is compared: the result, and how many trials passed."""
-    return trials.first.result, trials.passed
+    return trials.first.status, trials.passed
 
 
 def _words(trials: Trials) -> str:
     result = trials.first
     reason = result.reason or (result.failures[0].message if result.failures else "")
     share = f" {trials.passed} of {trials.count}" if len(trials.results) > 1 else ""
-    return f"{result.result}{share}{f': {reason}' if reason else ''}"
+    return f"{result.status}{share}{f': {reason}' if reason else ''}"
 
 
 def _rules(trials: Trials) -> set[str]:

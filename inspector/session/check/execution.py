@@ -16,6 +16,7 @@ from inspector.protocol.operations import STREAMING
 from inspector.protocol.selection import Choice
 from inspector.session.check import expectations
 from inspector.session.check.calls import WELL_KNOWN, Caller, Response
+from inspector.session.check.checked_tests import Status
 from inspector.session.check.client_step import parsed_root
 from inspector.session.check.condition import Condition
 from inspector.session.check.document.enumerations import Requirement
@@ -34,12 +35,18 @@ from inspector.session.check.document.steps import (
 )
 from inspector.session.check.document.suites import Test
 from inspector.session.check.headers import inspect_headers
-from inspector.session.check.matching import Mismatch, UndecidedError, collection_mismatch, mismatches, quote
+from inspector.session.check.matching import (
+    Mismatch,
+    UndecidedError,
+    collection_mismatch,
+    mismatches,
+    quote,
+    time_mismatches,
+)
 from inspector.session.check.paths import MISSING, value_at
 from inspector.session.check.preconditions import WEBHOOK_VARIABLE, needs
 from inspector.session.check.result import (
     Failure,
-    Result,
     StepError,
     StepFailedError,
     StepResult,
@@ -56,6 +63,8 @@ from inspector.wire.discovery import normalise
 
 _SCHEMA_TAG = "schema-validation"
 """The tag of tests in the official suite that need the validation of responses: our findings of the severity error."""
+_ERRORS = (StepError, VariableError, UndecidedError, FaultError)
+"""Why a step or a test cannot be performed."""
 
 
 @dataclass(slots=True)
@@ -104,16 +113,14 @@ class TestExecution:
         step, began, before = self._running
         sent = tuple(self._sent[before:])
         failure = Failure(message, step.id, wanted, "no end", exchange=sent[-1] if sent else 0)
-        self.result.steps.append(StepResult(step.id, Result.FAIL, time.monotonic() - began, (failure,), sent))
+        self.result.steps.append(StepResult(step.id, Status.FAIL, time.monotonic() - began, (failure,), sent))
         self._fail(failure)
 
     async def _run(self) -> None:
         try:
             await self._run_steps()
-        except (VariableError, UndecidedError) as error:
-            self._fail(self._error(str(error)), result=Result.ERROR)
-        except FaultError as error:
-            self._fail(self._error(error.fault.sentence()), result=Result.ERROR)
+        except _ERRORS as error:
+            self._fail(self._error(error), status=Status.ERROR)
 
     async def _run_steps(self) -> None:
         if needs(self.test, Requirement.WEBHOOK):
@@ -129,49 +136,42 @@ class TestExecution:
             self._fail(*self._failures(await self.webhook.check(expected)))
         self._fail(*self._failures(self._assertion_mismatches(self.test.assertions)))
         if not self.result.failures:
-            self.result.result = Result.PASS
+            self.result.status = Status.PASS
 
     async def _run_step(self, step: Step) -> bool:
         """Run a step and add its result; return whether the next step can run."""
         began, before = time.monotonic(), len(self._sent)
         found: tuple[Failure, ...] = ()
-        result = Result.PASS
         try:
             found = self._failures(await self._perform(step), step.id, before)
+            status = Status.FAIL if found else Status.PASS
         except StepSkipped as error:
-            self.result.reason, result = str(error), Result.SKIP
+            self.result.reason, status = str(error), Status.SKIP
         except StepFailedError as error:
-            found = self._failures([error.mismatch], step.id, before)
-        except (StepError, VariableError, UndecidedError) as error:
-            found, result = (self._error(str(error), step.id),), Result.ERROR
-        except FaultError as error:
-            found, result = (self._error(error.fault.sentence(), step.id),), Result.ERROR
-        if found and result is Result.PASS:
-            result = Result.FAIL
+            found, status = self._failures([error.mismatch], step.id, before), Status.FAIL
+        except _ERRORS as error:
+            found, status = (self._error(error, step.id),), Status.ERROR
         sent = tuple(self._sent[before:])
-        self.result.steps.append(StepResult(step.id, result, time.monotonic() - began, found, sent))
-        if result is Result.SKIP:
-            self.result.result = Result.SKIP
-            return False
-        self._fail(*found, result=result)
-        return result is Result.PASS
+        self.result.steps.append(StepResult(step.id, status, time.monotonic() - began, found, sent))
+        self._fail(*found, status=status)
+        return status is Status.PASS
 
     def _failures(self, found: list[Mismatch], step: str = "", before: int | None = None) -> tuple[Failure, ...]:
         """Return mismatches as failures, with the last request that was sent since there were `before` requests."""
         sent = [] if before is None else self._sent[before:]
         return failures_of(found, step, sent[-1] if sent else 0, mask=self._mask)
 
-    def _error(self, message: str, step: str = "") -> Failure:
-        return Failure(self._mask(message), step)
+    def _error(self, error: Exception, step: str = "") -> Failure:
+        return Failure(self._mask(str(error)), step)
 
     def _mask(self, text: str) -> str:
         """Mask secrets before a text is shortened or written in another format: the agent may have repeated them."""
         return self.session.journal.redactor.text(text)
 
-    def _fail(self, *failures: Failure, result: Result = Result.FAIL) -> None:
+    def _fail(self, *failures: Failure, status: Status = Status.FAIL) -> None:
         if failures:
             self.result.failures += failures
-            self.result.result = result
+            self.result.status = status
 
     async def _perform(self, step: Step) -> list[Mismatch]:
         if isinstance(step, AssertionStep):
@@ -194,15 +194,14 @@ class TestExecution:
 
     async def _respond(self, step: OperationStep | RawStep) -> Response:
         """Send the request of a step, again until the condition of `repeat` is met."""
-        repeat = step.repeat
-        for attempt in range(1, (repeat.max_attempts if repeat else 1) + 1):
-            response = await self._call(step)
-            if repeat is None or self._condition(repeat).is_met(response.body):
-                return response
-            if attempt < repeat.max_attempts:
-                await asyncio.sleep(repeat.delay(attempt))
+        response, repeat, attempt = await self._call(step), step.repeat, 1
         if repeat is None:
-            raise ValueError("a step without repeat is sent once")
+            return response
+        while not self._condition(repeat).is_met(response.body) and attempt < repeat.max_attempts:
+            await asyncio.sleep(repeat.delay(attempt))
+            response, attempt = await self._call(step), attempt + 1
+        if self._condition(repeat).is_met(response.body):
+            return response
         path = self._condition(repeat).path
         actual = quote(value_at(response.body, path))
         raise StepFailedError(Mismatch(path, f"{repeat.until} after {repeat.max_attempts} attempts", actual))
@@ -212,7 +211,9 @@ class TestExecution:
         milliseconds = step.expect_stream.timeout_ms if step.expect_stream else None
         limit = None if milliseconds is None else milliseconds / 1000
         label = f"{self.test.id} {step.id}"
-        caller = Caller(self.session, self.choice, self._sent, label, signed=not self._is_about_credentials)
+        # A test about credentials sends its own, or none.
+        signed = not needs(self.test, Requirement.AUTH_CREDENTIALS)
+        caller = Caller(self.session, self.choice, self._sent, label, signed=signed)
         try:
             if isinstance(step, RawStep):
                 return await caller.raw(self._resolved_raw(step.raw), limit)
@@ -229,11 +230,6 @@ class TestExecution:
             if needs(self.test, Requirement.CONCURRENT_STREAMS):
                 return await observe_twice(caller, step.operation, params, limit)
         return await caller.operation(step.operation, params, limit)
-
-    @property
-    def _is_about_credentials(self) -> bool:
-        """Return whether the raw requests of the test bring their own credentials, or none."""
-        return needs(self.test, Requirement.AUTH_CREDENTIALS)
 
     def _resolved_raw(self, raw: RawRequest) -> RawRequest:
         """Return a request with all variables replaced; raises `StepError` if it sends the environment elsewhere."""
@@ -298,7 +294,7 @@ class TestExecution:
             is_card = step.raw.path.startswith(WELL_KNOWN) if isinstance(step, RawStep) else step.operation == CARD
             found += inspect_headers(response, self.choice.binding.name, self.test.level, is_card=is_card)
         if step.extension is not None and not found:
-            found += expectations.time_mismatches(step.extension, response)
+            found += expectations.response_time_mismatches(step.extension, response)
             if step.extension.headers:
                 found += expectations.header_mismatches(resolve(step.extension.headers), response)
             for artifact in step.extension.artifacts:
@@ -338,12 +334,9 @@ class TestExecution:
         extension, result, records = self.test.extension, self.result, self._records()
         result.rules = frozenset(expectations.severe_rules(records))
         self.task_ids = frozenset(record.task for record in records) - {""}
-        if result.result is not Result.PASS:
+        if result.status is not Status.PASS:
             return
-        found: list[Mismatch] = []
-        if extension.total_ms is not None and result.seconds * 1000 > extension.total_ms:
-            actual = f"{result.seconds * 1000:.0f} ms"
-            found.append(Mismatch("the test", f"at most {extension.total_ms} ms", actual))
+        found = time_mismatches(("the test", extension.total_ms, result.seconds))
         findings = extension.findings
         if findings is None and _SCHEMA_TAG in self.test.tags:
             findings = FindingsExpectation(max="warning")

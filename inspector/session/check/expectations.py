@@ -18,7 +18,7 @@ from inspector.protocol.operations import PUSH
 from inspector.session.check.calls import Response
 from inspector.session.check.document.expected import Expect, ExpectError, ExpectStream
 from inspector.session.check.document.extension import ArtifactExpectation, FindingsExpectation, StepExtension
-from inspector.session.check.matching import Budget, Mismatch, is_match, mismatches, quote
+from inspector.session.check.matching import Budget, Mismatch, is_match, mismatches, quote, time_mismatches
 from inspector.session.check.paths import MISSING, Missing
 from inspector.session.check.stream_order import order_mismatch
 from inspector.session.replay.saving import files_of
@@ -172,20 +172,15 @@ def _event_mismatches(event: Mapping[str, Json], position: int, events: list[Jso
     return mismatches(assertion, actual, f"events[{index}]", budget)
 
 
-def time_mismatches(expected: StepExtension, response: Response) -> list[Mismatch]:
+def response_time_mismatches(expected: StepExtension, response: Response) -> list[Mismatch]:
     """Return which limits of time a response exceeds."""
     times = response.times or [response.seconds]
     gaps = [after - before for before, after in pairwise(times)]
-    measured = (
+    return time_mismatches(
         ("first event", expected.first_event_ms, times[0]),
         ("longest gap", expected.gap_ms, max(gaps, default=0.0)),
         ("total time", expected.total_ms, response.seconds),
     )
-    return [
-        Mismatch(name, f"at most {limit} ms", f"{seconds * 1000:.0f} ms")
-        for name, limit, seconds in measured
-        if limit is not None and seconds * 1000 > limit
-    ]
 
 
 def artifact_mismatches(expected: ArtifactExpectation, response: Response, session: Session) -> list[Mismatch]:

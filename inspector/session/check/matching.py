@@ -116,6 +116,15 @@ def mismatches(expected: Json, actual: Json | Missing, path: str = "", budget: B
     return list(islice(_compare(expected, actual, _Place(budget or Budget(), path)), _MOST_MISMATCHES))
 
 
+def time_mismatches(*measured: tuple[str, int | None, float]) -> list[Mismatch]:
+    """Return which limits are exceeded: each has a name, milliseconds (None for no limit) and the actual seconds."""
+    return [
+        Mismatch(name, f"at most {limit} ms", f"{seconds * 1000:.0f} ms")
+        for name, limit, seconds in measured
+        if limit is not None and seconds * 1000 > limit
+    ]
+
+
 def is_match(expected: Json, actual: Json | Missing, budget: Budget) -> bool:
     """Return whether a value matches an assertion; raises `UndecidedError`."""
     return _matches_at(expected, actual, _Place(budget))

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import field
-from enum import StrEnum
 
 from inspector.lazy_dataclass import dataclass
+from inspector.session.check.checked_tests import FAILED, Status
 from inspector.session.check.document.enumerations import Level, Transport
 from inspector.session.check.document.suites import Suite, Test
 from inspector.session.check.matching import Mismatch
@@ -15,15 +15,6 @@ from inspector.session.check.plan import PlannedTest
 
 INTERRUPTED = "interrupted"
 """The reason of a test that did not end because the run was stopped."""
-
-
-class Result(StrEnum):
-    """The result of a test or a step; an error is a failure of the runner or the network, not of the agent."""
-
-    PASS = "pass"  # noqa: S105 - a result
-    FAIL = "fail"
-    SKIP = "skip"
-    ERROR = "error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +53,7 @@ class StepResult:
     """The result of a step; `exchanges` are the numbers of its requests in the capture."""
 
     id: str
-    result: Result
+    status: Status
     seconds: float
     failures: tuple[Failure, ...] = ()
     exchanges: tuple[int, ...] = ()
@@ -78,13 +69,12 @@ class TestResult:
 
     planned: PlannedTest
     transport: Transport
-    result: Result = Result.SKIP
+    status: Status = Status.SKIP
     reason: str = ""
     seconds: float = 0.0
     steps: list[StepResult] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)
     rules: frozenset[str] = frozenset()
-    trial: int = 1
     differences: list[str] = field(default_factory=list)
     denied: bool = False
 
@@ -97,6 +87,11 @@ class TestResult:
     def test(self) -> Test:
         """Return the test."""
         return self.planned.test
+
+    @property
+    def has_failed(self) -> bool:
+        """Return whether the result is a failure or an error."""
+        return self.status in FAILED
 
     @property
     def exchange(self) -> int:
@@ -119,9 +114,9 @@ class Counts:
     def of(cls, results: Iterable[TestResult]) -> Counts:
         """Count results."""
         every = list(results)
-        found = Counter(result.result for result in every)
+        found = Counter(result.status for result in every)
         interrupted = sum(result.reason == INTERRUPTED for result in every)
-        return cls(found[Result.PASS], found[Result.FAIL], found[Result.SKIP], found[Result.ERROR], interrupted)
+        return cls(found[Status.PASS], found[Status.FAIL], found[Status.SKIP], found[Status.ERROR], interrupted)
 
     @property
     def total(self) -> int:
@@ -182,7 +177,7 @@ class RunResult:
     @property
     def failed(self) -> list[TestResult]:
         """Return the results that are a failure or an error."""
-        return [result for result in self.results if result.result in (Result.FAIL, Result.ERROR)]
+        return [result for result in self.results if result.has_failed]
 
     @property
     def passed(self) -> bool:
@@ -195,12 +190,10 @@ def failures_of(
     mismatches: Iterable[Mismatch],
     step: str = "",
     exchange: int = 0,
-    prefix: str = "",
     mask: Callable[[str], str] = str,
 ) -> tuple[Failure, ...]:
-    """Return a failure for each mismatch; `prefix` precedes its sentence, `mask` masks secrets."""
+    """Return a failure for each mismatch; `mask` masks secrets."""
     shown = (mismatch.shown(mask) for mismatch in mismatches)
     return tuple(
-        Failure(f"{prefix}{mismatch}", step, mismatch.expected, mismatch.actual, mismatch.path, exchange)
-        for mismatch in shown
+        Failure(str(mismatch), step, mismatch.expected, mismatch.actual, mismatch.path, exchange) for mismatch in shown
     )

@@ -12,12 +12,13 @@ from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import usage_error
 from inspector.protocol.model import Json
 from inspector.protocol.selection import Choice, alternatives
+from inspector.session.check.checked_tests import Status
 from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.execution import TestExecution
-from inspector.session.check.matching import Mismatch
+from inspector.session.check.matching import time_mismatches
 from inspector.session.check.plan import PlannedTest
 from inspector.session.check.preconditions import skip_reason
-from inspector.session.check.result import INTERRUPTED, Result, RunResult, TestResult, failures_of
+from inspector.session.check.result import INTERRUPTED, RunResult, TestResult, failures_of
 from inspector.session.check.trials import Trials
 from inspector.session.check.variables import Variables
 from inspector.session.session import Session
@@ -95,7 +96,7 @@ class Runner:
                 done, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
                     result = task.result()
-                    self._stopped |= self.fail_fast and result.result in (Result.FAIL, Result.ERROR)
+                    self._stopped |= self.fail_fast and result.has_failed
                     yield result
         except BaseException:
             self.run.interrupted = True
@@ -110,8 +111,8 @@ class Runner:
     def _executions(self) -> Iterable[TestExecution]:
         for item in self.planned:
             for transport, choice in self.interfaces.items():
-                for trial in range(1, self.trials + 1):
-                    result = TestResult(item, transport, trial=trial)
+                for _ in range(self.trials):
+                    result = TestResult(item, transport)
                     given = {**self._own_variables(choice), **item.file.variables, **self.variables}
                     variables = Variables(
                         given,
@@ -143,9 +144,9 @@ class Runner:
             result.reason = INTERRUPTED
             raise
         self._check_percentiles(result)
-        if result.result in (Result.FAIL, Result.ERROR):
+        if result.has_failed:
             first = result.failures[0].message if result.failures else ""
-            self.session.note(f"check {result.test.id}: {result.result}: {first}", "check")
+            self.session.note(f"check {result.test.id}: {result.status}: {first}", "check")
         return result
 
     def _check_percentiles(self, result: TestResult) -> None:
@@ -153,15 +154,15 @@ class Runner:
         extension = result.test.extension
         trials = self._ended.setdefault((result.test.id, result.transport), [])
         trials.append(result)
-        if len(trials) < self.trials or not (extension.p50_ms or extension.p95_ms):
+        if len(trials) < self.trials:
             return
-        for name, limit, share in (("p50", extension.p50_ms, 0.5), ("p95", extension.p95_ms, 0.95)):
-            actual = Trials(tuple(trials)).percentile(share) * 1000
-            if limit is not None and actual > limit:
-                about = f"{name} of {len(trials)} trials" if len(trials) > 1 else name
-                mismatch = Mismatch(about, f"at most {limit} ms", f"{actual:.0f} ms")
-                result.failures += failures_of([mismatch], exchange=result.exchange)
-                result.result = Result.FAIL if result.result is Result.PASS else result.result
+        about = f" of {len(trials)} trials" if len(trials) > 1 else ""
+        limits = (("p50", extension.p50_ms, 0.5), ("p95", extension.p95_ms, 0.95))
+        percentile = Trials(tuple(trials)).percentile
+        exceeded = time_mismatches(*((f"{name}{about}", limit, percentile(share)) for name, limit, share in limits))
+        if exceeded:
+            result.failures += failures_of(exceeded, exchange=result.exchange)
+            result.status = Status.FAIL if result.status is Status.PASS else result.status
 
     @property
     def _card(self) -> AgentCard:

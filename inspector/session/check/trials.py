@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 from inspector.lazy_dataclass import dataclass
-from inspector.session.check.result import Result, TestResult
+from inspector.session.check.checked_tests import Status
+from inspector.session.check.result import TestResult
 
 _Z = 1.959963984540054
 """The quantile of the normal distribution for a confidence of 95 %."""
@@ -21,18 +22,18 @@ class Trials:
     @property
     def first(self) -> TestResult:
         """Return the result that represents all runs: the first failure, or else the first run."""
-        failed = (result for result in self.results if result.result in (Result.FAIL, Result.ERROR))
+        failed = (result for result in self.results if result.has_failed)
         return next(failed, self.results[0])
 
     @property
     def count(self) -> int:
         """Return how many runs were not skipped."""
-        return sum(result.result is not Result.SKIP for result in self.results)
+        return sum(result.status is not Status.SKIP for result in self.results)
 
     @property
     def passed(self) -> int:
         """Return how many runs passed."""
-        return sum(result.result is Result.PASS for result in self.results)
+        return sum(result.status is Status.PASS for result in self.results)
 
     @property
     def lower_bound(self) -> float:
@@ -41,7 +42,7 @@ class Trials:
 
     def percentile(self, share: float) -> float:
         """Return the time in seconds that this share of the runs did not exceed (nearest rank), 0 without a run."""
-        times = sorted(result.seconds for result in self.results if result.result is not Result.SKIP)
+        times = sorted(result.seconds for result in self.results if result.status is not Status.SKIP)
         return times[max(0, math.ceil(share * len(times)) - 1)] if times else 0.0
 
 

@@ -121,7 +121,7 @@ class CheckLines(ItemLines[int]):
         yield [("Steps", "line--strong")], None
         for index, (step, result) in enumerate(zip_longest(steps, results[: len(steps)])):
             running = index == len(results) and self._test.status is Status.RUNNING
-            status = Status.RUNNING if running else Status(result.result.value) if result else Status.NOT_RUN
+            status = Status.RUNNING if running else result.status if result else Status.NOT_RUN
             yield from self._step(step, result, status, column, width)
 
     def _step(

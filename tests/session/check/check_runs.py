@@ -52,4 +52,4 @@ def messages(run: RunResult) -> list[str]:
 async def outcome(run_checks: RunChecks, *steps: Any, test: Any = None, **options: Any) -> tuple[str, list[str]]:
     """Run one test and return its result and the messages of its failures."""
     run = await run_checks(file_of(test_of(*steps, **(test or {}))), **options)
-    return only(run).result.value, messages(run)
+    return only(run).status.value, messages(run)

@@ -15,8 +15,8 @@ from inspector.sample_agents.server import MockAgent
 from scripted import Agent, Heard, answering, frame, status, streaming, task
 
 from inspector.session import stream_deadline
+from inspector.session.check.checked_tests import Status
 from inspector.session.check.document.enumerations import Transport
-from inspector.session.check.result import Result
 
 OURS = "x-a2a-inspect"
 TASK = {"task": {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}}}
@@ -27,7 +27,7 @@ async def outcome(run_checks: RunChecks, *steps: Any, test: Any = None, **option
     """Run one test and return its result and the messages of its failures, or the reason why it was skipped."""
     run = await run_checks(file_of(test_of(*steps, **(test or {}))), **options)
     [result] = run.results
-    return result.result.value, [failure.message for failure in result.failures] or [result.reason] * bool(
+    return result.status.value, [failure.message for failure in result.failures] or [result.reason] * bool(
         result.reason
     )
 
@@ -172,7 +172,7 @@ async def test_a_webhook_that_cannot_listen_is_an_error_of_its_test(run_checks: 
     port = server.sockets[0].getsockname()[1]
     run = await run_checks(file_of(test_of(PUSHED, **WEBHOOK), test_of(id="T-2")), settings={"receiver_port": port})
     server.close()
-    assert [result.result for result in run.results] == [Result.ERROR, Result.PASS]
+    assert [result.status for result in run.results] == [Status.ERROR, Status.PASS]
     assert str(port) in run.results[0].failures[0].message
 
 
@@ -364,7 +364,7 @@ async def test_requests_of_streams_that_are_left_belong_to_their_step(agent: Age
     step = stream("hi", expect_stream={"timeout_ms": 300})
     run = await run_checks(file_of(test_of(step, runner_requirements=["concurrent_streams"])), agent.url)
     [result] = run.results
-    assert result.result is Result.FAIL
+    assert result.status is Status.FAIL
     assert len(result.steps[0].exchanges) == 3
 
 

@@ -10,9 +10,9 @@ from check_files import CARD_STEP, ID, file_of, get, raw, send, stream, test_of
 from check_runs import UNKNOWN, MakeMock, RunChecks, only, outcome
 from inspector.sample_agents.server import MockAgent
 
+from inspector.session.check.checked_tests import Status
 from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.document.steps import Repeat
-from inspector.session.check.result import Result
 
 COMPLETED = {"status": {"state": "TASK_STATE_COMPLETED"}}
 PASSING: dict[str, list[Any]] = {
@@ -220,11 +220,11 @@ async def test_a_step_fails(name: str, run_checks: RunChecks):
     steps, message = FAILING[name]
     run = await run_checks(file_of(test_of(*steps)))
     result, failure = only(run), only(run).failures[0]
-    assert result.result is Result.FAIL
+    assert result.status is Status.FAIL
     assert message in failure.message
     assert failure.step == steps[-1]["id"]
     assert "client_response" in steps[-1] or "assertion" in steps[-1] or failure.exchange > 0
-    assert result.steps[-1].result is Result.FAIL
+    assert result.steps[-1].status is Status.FAIL
 
 
 ERRORS: dict[str, tuple[list[Any], dict[str, Any], str]] = {
@@ -261,7 +261,7 @@ async def test_a_step_that_cannot_be_performed_is_an_error_and_the_run_continues
     steps, members, message = ERRORS[name]
     run = await run_checks(file_of(test_of(*steps, **members), test_of(id="T-2"), variables={"x": "a"}))
     first, second = run.results
-    assert (first.result, second.result) == (Result.ERROR, Result.PASS)
+    assert (first.status, second.status) == (Status.ERROR, Status.PASS)
     assert message in first.failures[0].message
 
 
@@ -284,7 +284,7 @@ PLACES: dict[str, dict[str, Any]] = {
 @pytest.mark.parametrize("place", PLACES)
 async def test_an_object_where_a_text_is_expected_is_written_as_json(place: str, run_checks: RunChecks):
     run = await run_checks(file_of(test_of(send("echo"), PLACES[place]), test_of(id="T-2")))
-    assert [(item.result, item.failures) for item in run.results] == [(Result.PASS, [])] * 2
+    assert [(item.status, item.failures) for item in run.results] == [(Status.PASS, [])] * 2
 
 
 async def test_a_push_configuration_may_have_schemes_of_the_wrong_type(run_checks: RunChecks):
@@ -314,7 +314,7 @@ async def test_a_step_is_repeated_until_its_condition_is_met(run_checks: RunChec
     start["params"]["configuration"] = {"returnImmediately": True}
     poll = get(repeat={"until": "status.state in [TASK_STATE_COMPLETED]", "max_attempts": 200, "delay_ms": 20})
     run = await run_checks(file_of(test_of(start, poll)), slow_mock.url)
-    assert only(run).result is Result.PASS
+    assert only(run).status is Status.PASS
     assert len(only(run).steps[1].exchanges) > 1
 
 

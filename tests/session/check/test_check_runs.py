@@ -13,8 +13,9 @@ from inspector.sample_agents.server import MockAgent
 from scripted import PATIENCE, Agent, OpenSession, eventually, giving, records
 
 from inspector.capture.records import Kind
+from inspector.session.check.checked_tests import Status
 from inspector.session.check.document.enumerations import Transport
-from inspector.session.check.result import Result, RunResult
+from inspector.session.check.result import RunResult
 from inspector.session.check.result import TestResult as Outcome
 
 
@@ -49,7 +50,7 @@ async def test_an_agent_that_stops_during_the_run_is_an_error_of_each_test(
     await eventually(lambda: len(records(session, Kind.END)) > before)  # the first step is over
     await agent.stop()
     run = await asyncio.wait_for(running, PATIENCE)
-    assert [result.result for result in run.results] == [Result.ERROR] * 4
+    assert [result.status for result in run.results] == [Status.ERROR] * 4
     assert "127.0.0.1" in run.results[-1].failures[0].message
 
 
@@ -79,9 +80,7 @@ async def test_no_test_starts_after_a_failure_with_fail_fast(run_checks: RunChec
 
 async def test_every_test_runs_in_every_trial_over_every_transport(run_checks: RunChecks):
     run = await run_checks(file_of(test_of(send("echo"))), trials=3, transports=tuple(Transport), jobs=4)
-    assert [(result.transport, result.trial) for result in run.results] == [
-        (transport, trial) for transport in Transport for trial in (1, 2, 3)
-    ]
+    assert [result.transport for result in run.results] == [transport for transport in Transport for _ in range(3)]
     assert run.passed
 
 
@@ -112,9 +111,9 @@ async def test_a_run_that_is_cancelled_has_the_results_that_are_complete(
     with pytest.raises(asyncio.CancelledError):
         await running
     assert run.interrupted
-    assert [(result.test.id, result.result, result.reason) for result in run.results] == [
-        ("T-0", Result.PASS, ""),
-        ("T-1", Result.SKIP, "interrupted"),
+    assert [(result.test.id, result.status, result.reason) for result in run.results] == [
+        ("T-0", Status.PASS, ""),
+        ("T-1", Status.SKIP, "interrupted"),
     ]
 
 
@@ -152,7 +151,7 @@ def test_tests_are_selected_by_words_tags_and_levels():
 
 async def test_a_test_that_does_not_apply_is_skipped_with_its_reason(run_checks: RunChecks):
     run = await run_checks(file_of(test_of(preconditions={"skills": [{"id": "x"}]})))
-    assert (only(run).result, only(run).reason) == (Result.SKIP, "the card has no skill 'x'")
+    assert (only(run).status, only(run).reason) == (Status.SKIP, "the card has no skill 'x'")
     assert run.passed
 
 

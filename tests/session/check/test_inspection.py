@@ -16,11 +16,12 @@ from scripted import OpenSession
 
 from inspector.protocol.jsonvalue import dump
 from inspector.session.check.calls import Response
+from inspector.session.check.checked_tests import Status
 from inspector.session.check.document.enumerations import Level, Transport
 from inspector.session.check.headers import inspect_headers
 from inspector.session.check.plan import Selection, plan
 from inspector.session.check.reading import CheckFile, parse_document
-from inspector.session.check.result import Result, RunResult
+from inspector.session.check.result import RunResult
 from inspector.session.check.runner import Runner, choices
 
 Run = Callable[..., Awaitable[list[Any]]]
@@ -72,7 +73,7 @@ def run(open_session: OpenSession) -> Run:
 
 
 def first_failure(results: list[Any]) -> str:
-    assert [result.result for result in results] == [Result.FAIL], results
+    assert [result.status for result in results] == [Status.FAIL], results
     return results[0].failures[0].message
 
 
@@ -80,11 +81,11 @@ def first_failure(results: list[Any]) -> str:
 async def test_the_content_type_is_checked_where_a_test_asks_for_headers(run: Run, asked: dict[str, Any]) -> None:
     async with mock_with() as url:
         results = await run(url, {"steps": [SEND], **asked}, *Transport)
-        assert [result.result for result in results] == [Result.PASS] * 3, results
+        assert [result.status for result in results] == [Status.PASS] * 3, results
     async with mock_with("content-type") as url:
         failure = first_failure(await run(url, {"steps": [SEND], **asked}))
         assert failure == "header Content-Type: expected application/json, got text/plain"
-        assert (await run(url, {"steps": [SEND]}))[0].result is Result.PASS
+        assert (await run(url, {"steps": [SEND]}))[0].status is Status.PASS
 
 
 @pytest.mark.parametrize(
@@ -117,7 +118,7 @@ def test_a_card_has_a_header_for_caches(headers: dict[str, str], wrong: list[str
 
 async def test_the_tag_schema_validation_allows_no_errors_in_findings(run: Run) -> None:
     async with mock_with("no-timezone") as url:
-        assert (await run(url, {"steps": [SEND]}))[0].result is Result.PASS
+        assert (await run(url, {"steps": [SEND]}))[0].status is Status.PASS
         assert "findings: expected no finding above warning, got error " in first_failure(
             await run(url, {"steps": [SEND], "tags": ["schema-validation"]})
         )
@@ -131,16 +132,16 @@ async def test_a_message_waits_for_its_task_unless_it_says_otherwise(run: Run, v
             state = {"one_of": [f"TASK_STATE_{name}" for name in states]}
             step = {**SEND, "params": params, "expect": {"body": {"task": {"status": {"state": state}}}}}
             results = await run(url, {"steps": [step]}, *Transport)
-            assert [result.result for result in results] == [Result.PASS] * 3, results
+            assert [result.status for result in results] == [Status.PASS] * 3, results
 
 
 async def test_a_push_with_an_invalid_payload_fails_a_test_with_a_webhook(run: Run) -> None:
     test = {"steps": [PUSHED], "runner_requirements": ["webhook_endpoint"]}
     async with mock_with() as url:
-        assert (await run(url, test))[0].result is Result.PASS
+        assert (await run(url, test))[0].status is Status.PASS
     async with mock_with("push-malformed") as url:
         anything = {**test, "x-a2a-inspect": {"pushes": {"valid": False}}}
-        assert (await run(url, anything))[0].result is Result.PASS
+        assert (await run(url, anything))[0].status is Status.PASS
         pushes = {"x-a2a-inspect": {"pushes": {"timeout_ms": 500}}}
         assert ": expected a valid payload, got " in first_failure(await run(url, {**test, **pushes}))
 
@@ -155,8 +156,8 @@ async def test_a_message_without_a_task_skips_a_test_with_concurrent_streams(run
     message = {**STREAM, "params": {"message": {"parts": [{"text": "hello"}]}}}
     async with mock_with() as url:
         (result,) = await run(url, {"steps": [message], "runner_requirements": ["concurrent_streams"]})
-        assert (result.result, result.reason) == (
-            Result.SKIP,
+        assert (result.status, result.reason) == (
+            Status.SKIP,
             "the task ended before a second stream could be opened",
         )
 
@@ -171,7 +172,7 @@ async def test_raw_requests_of_a_test_about_credentials_have_only_their_own(run:
     async with mock_with(auth="bearer") as url:
         settings = {"headers": {"Authorization": "Bearer open-sesame"}}
         (result,) = await run(url, {"steps": [raw], **about}, Transport.REST, **settings)
-        assert result.result is Result.PASS, result.failures
+        assert result.status is Status.PASS, result.failures
         (signed,) = await run(url, {"steps": [raw], "transport": ["rest"]}, Transport.REST, **settings)
         assert signed.failures[0].actual == "200"
 
@@ -181,4 +182,4 @@ async def test_a_test_about_credentials_is_skipped_without_them(run: Run) -> Non
     about = {"tags": ["auth", "runner-special"], "transport": ["rest"]}
     async with mock_with() as url:
         (result,) = await run(url, {"steps": [raw], **about}, Transport.REST)
-        assert (result.result, result.reason) == (Result.SKIP, "needs credentials: set --var weak=VALUE")
+        assert (result.status, result.reason) == (Status.SKIP, "needs credentials: set --var weak=VALUE")

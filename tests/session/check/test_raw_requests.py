@@ -11,7 +11,7 @@ from check_files import file_of, raw, test_of
 from check_runs import UNKNOWN, RunChecks, messages, only, outcome, run_file
 from scripted import CARD_PATH, Agent, Heard, OpenSession, answering, card_of, giving
 
-from inspector.session.check.result import Result
+from inspector.session.check.checked_tests import Status
 from inspector.session.check.result import TestResult as Outcome
 
 RPC = {"jsonrpc": "2.0", "id": "1", "method": "GetTask", "params": {"id": UNKNOWN}}
@@ -112,14 +112,14 @@ async def test_the_environment_is_sent_to_the_agent_and_trusted_origins_only(
         text = file_of(test_of(request(url)), variables={"indirect": word})
         return only(await run_checks(text, agent.url, settings={"trusted": trusted}))
 
-    assert (await run(agent.url)).result is Result.PASS
+    assert (await run(agent.url)).status is Status.PASS
     refused = await run(stranger.url)
-    assert refused.result is Result.ERROR
+    assert refused.status is Status.ERROR
     assert refused.failures[0].message == (
         f"the environment variable A_WORD_OF_THE_USER is not sent to {stranger.url}; --trust {stranger.url} allows it"
     )
     assert stranger.calls == []
-    assert (await run(stranger.url, stranger.url)).result is Result.PASS
+    assert (await run(stranger.url, stranger.url)).status is Status.PASS
 
 
 @pytest.mark.parametrize("name", ["env.THE_API_TOKEN", "password"])
@@ -134,7 +134,7 @@ async def test_variables_with_the_names_of_secrets_are_masked(
     text = file_of(test_of(step, assertions=[{"source": f"{{{{{name}}}}}", "match": "other"}]))
     result = only(await run_file(session, text, variables={"password": "canary-4711"}))
     assert b"canary-4711" in agent.calls[-1].body
-    assert result.result is Result.FAIL
+    assert result.status is Status.FAIL
     assert "****" in result.failures[0].actual
     assert "canary" not in str(result)
     assert all(b"canary" not in record.raw for record in session.journal.capture.select())

@@ -33,6 +33,7 @@ from inspector.capture.store import Capture
 from inspector.protocol.errors import FaultError
 from inspector.protocol.model import Message, Part, SendRequest
 from inspector.protocol.operations import REQUESTS, Operation
+from inspector.session.check.checked_tests import Status
 from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.matching import mismatches
 from inspector.session.check.plan import Selection, plan
@@ -41,7 +42,7 @@ from inspector.session.check.recorded.expected import expectation, text_expectat
 from inspector.session.check.recorded.making import make_check
 from inspector.session.check.recorded.merging import merge, merge_tests
 from inspector.session.check.recorded.yaml_text import write_yaml
-from inspector.session.check.result import Result, RunResult
+from inspector.session.check.result import RunResult
 from inspector.session.check.runner import Runner, choices
 from inspector.session.check.variables import Variables, references
 from inspector.session.session import Session
@@ -122,8 +123,8 @@ async def test_limits_of_percentiles_hold_for_all_trials(limit: str, passed: boo
         limits = {limit: 1} if limit else {"p50_ms": 60_000, "p95_ms": 60_000}
         document["suites"][0]["tests"][0]["x-a2a-inspect"] |= limits
         result = await run(document, url, tmp_path / "run.a2a", trials=3)
-    results = [each.result for each in result.results]
-    assert results.count(Result.FAIL) == (0 if passed else 1)
+    results = [each.status for each in result.results]
+    assert results.count(Status.FAIL) == (0 if passed else 1)
     if not passed:
         [failure] = [failure for each in result.results for failure in each.failures]
         assert failure.path == f"{limit[:3]} of 3 trials"
@@ -185,7 +186,7 @@ def recorded_stream(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 async def test_a_check_fails_for_each_fault(fault: str, recorded_stream: dict[str, Any], tmp_path: Path):
     async with agent(fault) as url:
         result = await run(recorded_stream, url, tmp_path / "run.a2a")
-    assert [each.result for each in result.results] == [Result.FAIL]
+    assert [each.status for each in result.results] == [Status.FAIL]
     assert result.results[0].failures[0].message
 
 
@@ -197,7 +198,7 @@ async def test_a_check_with_a_webhook_fails_for_each_fault_of_pushes(fault: str,
     document["suites"][0]["tests"][0]["x-a2a-inspect"]["pushes"]["timeout_ms"] = 1000
     async with agent(fault) as url:
         result = await run(document, url, tmp_path / "run.a2a")
-    assert [each.result for each in result.results] == [Result.FAIL]
+    assert [each.status for each in result.results] == [Status.FAIL]
     assert "push" in result.results[0].failures[0].message
 
 

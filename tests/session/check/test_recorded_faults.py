@@ -14,8 +14,8 @@ import pytest
 from inspector.sample_agents.faults.names import FAULTS
 from recorded_checks import Use, agent, assert_passed, converse_with_pushes, draft, made, record, run, stream_report
 
+from inspector.session.check.checked_tests import Status
 from inspector.session.check.document.enumerations import Transport
-from inspector.session.check.result import Result
 from inspector.session.session import Session
 
 ALL = frozenset(name for name, fault in FAULTS.items() if not fault.level.needs_authentication)
@@ -104,7 +104,7 @@ async def test_a_recorded_check_passes_fifty_times_and_fails_for_each_fault(kind
             path = tmp_path / f"{fault}.a2a"
             result = await run(document, url, path, transports=(kind.transport,), seconds=seconds)
         path.unlink()
-        return [each for each in result.results if each.result in (Result.FAIL, Result.ERROR)]
+        return [each for each in result.results if each.status in (Status.FAIL, Status.ERROR)]
 
     async with agent(version=kind.version) as url:
         await record(tmp_path / "recorded.a2a", url, kind.use, kind.transport)

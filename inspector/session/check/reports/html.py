@@ -8,7 +8,7 @@ from html import escape
 
 from inspector.session.check.document.enumerations import Level
 from inspector.session.check.plan import PlannedTest
-from inspector.session.check.result import Counts, Failure, Result, RunResult, TestResult
+from inspector.session.check.result import Counts, Failure, RunResult, TestResult
 from inspector.session.check.trials import representatives
 from inspector.text.sanitise import clean
 
@@ -30,7 +30,7 @@ summary { cursor: pointer; }
 def write(run: RunResult) -> list[str]:
     """Return the document."""
     results = representatives(run.results)
-    failed = [result for result in results if result.result in (Result.FAIL, Result.ERROR)]
+    failed = [result for result in results if result.has_failed]
     started = datetime.fromtimestamp(run.started, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
     interrupted = ", interrupted" if run.interrupted else ""
     body = [
@@ -60,7 +60,7 @@ def _summary(results: list[TestResult]) -> str:
 def _table(results: list[TestResult]) -> str:
     head = _row(("Result", "Test", "Level", "Transport", "Time", "Name"), "th")
     rows = [
-        f'<tr><td class="{result.result}">{result.result}</td><td>{_text(result.test.id)}</td>'
+        f'<tr><td class="{result.status}">{result.status}</td><td>{_text(result.test.id)}</td>'
         f"<td>{result.test.level}</td><td>{result.transport}</td><td>{result.seconds * 1000:.0f} ms</td>"
         f"<td>{'<br>'.join(map(_text, filter(None, (result.test.name, result.reason, *result.differences))))}</td></tr>"
         for result in results
@@ -72,7 +72,7 @@ def _details(result: TestResult) -> str:
     title = f"{_text(result.test.id)} ({result.transport}) {_text(result.test.name)}"
     spec = f"<p>{_text(result.test.spec_ref)}</p>" if result.test.spec_ref else ""
     failures = "".join(_failure(result.planned, failure) for failure in result.failures)
-    return f'<details open><summary class="{result.result}">{title}</summary>{spec}{failures}</details>'
+    return f'<details open><summary class="{result.status}">{title}</summary>{spec}{failures}</details>'
 
 
 def _failure(planned: PlannedTest, failure: Failure) -> str:

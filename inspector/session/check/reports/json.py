@@ -74,7 +74,7 @@ def _test(group: Trials) -> dict[str, Json]:
         "id": result.test.id,
         "name": result.test.name,
         "level": result.test.level.value,
-        "result": result.result.value,
+        "result": result.status.value,
         "duration_ms": _milliseconds(result.seconds),
     }
     if result.reason:
@@ -97,7 +97,7 @@ def _test(group: Trials) -> dict[str, Json]:
 def _step(planned: PlannedTest, step: StepResult) -> dict[str, Json]:
     found: dict[str, Json] = {
         "id": step.id,
-        "result": step.result.value,
+        "result": step.status.value,
         "duration_ms": _milliseconds(step.seconds),
     }
     if step.failures:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
+from inspector.session.check.checked_tests import Status
 from inspector.session.check.plan import PlannedTest
-from inspector.session.check.result import Counts, Failure, Result, RunResult, TestResult
+from inspector.session.check.result import Counts, Failure, RunResult, TestResult
 from inspector.session.check.trials import representatives
 
 _INVALID = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that XML 1.0 does not allow."""
-_ELEMENTS = {Result.FAIL: "failure", Result.ERROR: "error"}
+_ELEMENTS = {Status.FAIL: "failure", Status.ERROR: "error"}
 
 
 def write(run: RunResult) -> list[str]:
@@ -44,11 +45,11 @@ def _add_case(suite: Element, result: TestResult) -> None:
     case.set("file", _text(str(result.planned.file.path)))
     if line := result.planned.line():
         case.set("line", str(line))
-    if result.result is Result.SKIP:
+    if result.status is Status.SKIP:
         SubElement(case, "skipped", message=_text(result.reason))
-    elif result.result in _ELEMENTS:
+    elif result.status in _ELEMENTS:
         first = result.failures[0].message if result.failures else ""
-        element = SubElement(case, _ELEMENTS[result.result], message=_text(first), type=test.level.value)
+        element = SubElement(case, _ELEMENTS[result.status], message=_text(first), type=test.level.value)
         failures = (_failure(result.planned, failure) for failure in result.failures)
         element.text = _text("\n".join([*failures, *result.differences]))
     elif result.differences:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from inspector.session.check.result import Result, RunResult, TestResult
+from inspector.session.check.checked_tests import Status
+from inspector.session.check.result import RunResult, TestResult
 from inspector.session.check.trials import representatives
 from inspector.text.safe_json import dump
 from inspector.text.sanitise import clean
@@ -20,15 +21,15 @@ def write(run: RunResult) -> list[str]:
 
 
 def _lines(number: int, result: TestResult) -> list[str]:
-    status = "ok" if result.result in (Result.PASS, Result.SKIP) else "not ok"
+    status = "ok" if result.status in (Status.PASS, Status.SKIP) else "not ok"
     name = _text(f"{result.test.id} ({result.transport}) {result.test.name}")
-    skip = f" # SKIP {_text(result.reason)}" if result.result is Result.SKIP else ""
+    skip = f" # SKIP {_text(result.reason)}" if result.status is Status.SKIP else ""
     lines = [f"{status} {number} - {name}{skip}"]
     if result.failures:
         failure = result.failures[0]
         members = {
             "message": failure.message,
-            "severity": "fail" if result.result is Result.FAIL else "error",
+            "severity": "fail" if result.status is Status.FAIL else "error",
             "step": failure.step,
             "at": result.planned.place(failure.step),
             "request": failure.exchange or "",
