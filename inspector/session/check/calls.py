@@ -24,7 +24,7 @@ from inspector.capture.records import Kind
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer, HttpRequest
-from inspector.protocol.errors import BY_NAME, Fault, FaultError, ProtocolError
+from inspector.protocol.errors import BY_NAME, Fault, ProtocolError
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.lifecycle import is_terminal
 from inspector.protocol.model import (
@@ -68,6 +68,7 @@ class Response:
     """The response to a step.
 
     - `exchange`: the number of its request in the capture, 0 if nothing was sent.
+    - `headers`: by their names in lower case.
     - `status`: the HTTP status, that of the error over gRPC; 0 without a response.
     - `body`: the root of the assertions; `events`: the roots of the events of a stream.
     - `fault`: why the call failed; `error`: the error of the agent.
@@ -90,21 +91,14 @@ class Response:
     streamed: bool = False
 
     @property
-    def unreached(self) -> bool:
-        """Return whether the request got no response at all."""
-        return self.fault is not None and self.error is None and self.status == 0
+    def unreached(self) -> Fault | None:
+        """Return why the request got no response at all, None if it got one."""
+        return self.fault if self.error is None and self.status == 0 else None
 
     @property
     def denied(self) -> bool:
         """Return whether the agent required credentials or rejected them."""
         return self.fault is not None and self.fault.denied
-
-    def error_root(self) -> dict[str, Json]:
-        """Return the error as JSON: code, message, data and its name."""
-        if self.error is None:
-            return {}
-        members = {"code": self.error.code, "message": self.error.message, "name": self.error.name}
-        return {"error": members if self.error.data is None else {**members, "data": self.error.data}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +123,7 @@ class Caller:
         most: int | None = None,
         task_known: asyncio.Future[str] | None = None,
     ) -> Response:
-        """Call an abstract operation; raises `StepError` if it cannot be sent.
+        """Call an abstract operation; raises `StepError` or `FaultError` if it cannot be sent.
 
         `limit` bounds the time of a stream in seconds, `most` its events. `task_known` gets the id of the task as soon
         as the agent has sent it.
@@ -139,20 +133,17 @@ class Caller:
         operation = Operation.EXTENDED_CARD if name == CARD else OPERATIONS[name]
         request = request_of(operation, params)
         if isinstance(request, SendRequest) and operation is Operation.SEND and not self.choice.dialect.traits.waits:
-            request = _waiting(request)
-        try:
-            call = self.session.call(
-                operation,
-                request,
-                choice=self.choice,
-                task_id=_task_of(request),
-                context_id=request.message.context_id or "" if isinstance(request, SendRequest) else "",
-                label=self.label,
-            )
-        except FaultError as error:
-            raise StepError(error.fault.sentence()) from error
+            request = with_return(request, immediately=False)
+        call = self.session.call(
+            operation,
+            request,
+            choice=self.choice,
+            task_id=_task_of(request),
+            context_id=request.message.context_id or "" if isinstance(request, SendRequest) else "",
+            label=self.label,
+        )
         response = await receive(call, self.sent, limit, most, task_known)
-        response.body = self._root(call) if response.error is None else response.error_root()
+        response.body = self._root(call) if response.error is None else event_root(response.error)
         return response
 
     def _root(self, call: Call) -> Json:
@@ -162,9 +153,7 @@ class Caller:
         # Protobuf does not send members with the default value, so that they are as good as set.
         is_grpc = self.choice.binding.name == "GRPC"
         members = answer.model_dump(by_alias=True, exclude_none=True) if is_grpc else answer.to_json()
-        if isinstance(answer, Task | Message) and call.exchange.context.operation is Operation.SEND:
-            return {_WRAPPERS[type(answer)][0]: members}
-        return members
+        return as_response(call.exchange.context.operation, answer, members)
 
     async def _card(self) -> Response:
         """Fetch the card, without a condition: an unchanged card is fetched, too."""
@@ -173,11 +162,7 @@ class Caller:
             raise StepError("the card was read from a file or a catalog, so that it cannot be fetched from the agent")
         session, began = self.session, time.monotonic()
         fetch = await fetch_card(session.journal, session.client, session.credentials.current, connection.url)
-        self.sent.append(fetch.number)
-        response = Response(fetch.number, fault=fetch.fault, seconds=time.monotonic() - began)
-        if fetch.head is not None:
-            response.status = fetch.head.status
-            response.headers = dict(fetch.head.fields())
+        response = self._fetched(fetch, began)
         if isinstance(fetch.found, FoundCard):
             response.body = fetch.found.value
         return response
@@ -189,8 +174,7 @@ class Caller:
             return await self._well_known(wire)
         call = self.session.send_http(wire, self.choice, label=self.label, signed=self.signed)
         response = await receive(call, self.sent, limit)
-        body, response.events = self._payloads(response.exchange)
-        response.body = body
+        response.body, response.events = self._payloads(response.exchange)
         return response
 
     async def _well_known(self, wire: HttpRequest) -> Response:
@@ -200,11 +184,16 @@ class Caller:
         fetch = CardFetch(session.journal, GET_CARD, wire.url)
         sender = credentials if self.signed else credentials.withheld()
         await fetch.run(session.client, sender.sign(wire, keep_headers=True))
+        response = self._fetched(fetch, began)
+        response.body, response.events = self._payloads(fetch.number)
+        return response
+
+    def _fetched(self, fetch: CardFetch, began: float) -> Response:
+        """Return the response to a request that is not one of A2A, without its body; `began` is a monotonic time."""
         self.sent.append(fetch.number)
         response = Response(fetch.number, fault=fetch.fault, seconds=time.monotonic() - began)
         if fetch.head is not None:
-            response.status, response.headers = fetch.head.status, dict(fetch.head.fields())
-        response.body, response.events = self._payloads(fetch.number)
+            response.status, response.headers = fetch.head.status, fetch.head.fields()
         return response
 
     def _url_of(self, path: str) -> str:
@@ -261,12 +250,13 @@ def request_of(operation: Operation, params: Mapping[str, Json]) -> Any:
         ) from error
 
 
-def _waiting(request: SendRequest) -> SendRequest:
-    """Return a request that waits for the result as in 1.0, unless it decides that itself."""
+def with_return(request: SendRequest, *, immediately: bool) -> SendRequest:
+    """Return a request with `returnImmediately`, unchanged if it has it: the default of 1.0 is not that of others."""
     configuration = request.configuration or SendConfiguration()
     if configuration.return_immediately is not None:
         return request
-    return request.model_copy(update={"configuration": configuration.model_copy(update={"return_immediately": False})})
+    changed = configuration.model_copy(update={"return_immediately": immediately})
+    return request.model_copy(update={"configuration": changed})
 
 
 async def receive(
@@ -315,13 +305,13 @@ def _add_ending(response: Response, call: Call) -> None:
     response.exchange, response.fault, response.task_id = exchange.number, call.fault, exchange.task_id
     response.error = call.fault.error if call.fault is not None else None
     if exchange.head is not None:
-        response.status, response.headers = exchange.head.status, dict(exchange.head.fields())
+        response.status, response.headers = exchange.head.status, exchange.head.fields()
         response.streamed = exchange.head.streamed
-    if call.exchange.context.binding.name == "GRPC" and response.fault is not None and response.fault.error is not None:
-        kind = BY_NAME.get(response.fault.error.name)
+    if exchange.context.binding.name == "GRPC" and response.error is not None:
+        kind = BY_NAME.get(response.error.name)
         response.status = kind.http if kind else 500
-    if exchange.ending is Ending.STOPPED:
-        response.fault = response.fault if response.fault and response.fault.error else None
+    if exchange.ending is Ending.STOPPED and response.error is None:
+        response.fault = None
 
 
 def _note(response: Response, answer: Answer | TextAppended, seconds: float) -> None:
@@ -336,13 +326,21 @@ def _note(response: Response, answer: Answer | TextAppended, seconds: float) -> 
 
 
 def event_root(answer: Answer) -> Json:
-    """Return the root of the assertions about an event."""
+    """Return the root of the assertions about an event or an error."""
     if isinstance(answer, ProtocolError):
-        return {"error": {"code": answer.code, "message": answer.message, "data": answer.data, "name": answer.name}}
+        members = {"code": answer.code, "message": answer.message, "name": answer.name}
+        return {"error": members if answer.data is None else {**members, "data": answer.data}}
     if isinstance(answer, Unreadable):
         return {"unreadable": answer.why}
     inner = answer.to_json()
     return {**inner, **dict.fromkeys(_WRAPPERS.get(type(answer), ()), inner)}
+
+
+def as_response(operation: Operation, answer: Wire, members: Json) -> Json:
+    """Return the members of a result as the root of the assertions: SendMessage returns a task or a message in one."""
+    if operation is Operation.SEND and isinstance(answer, Task | Message):
+        return {_WRAPPERS[type(answer)][0]: members}
+    return members
 
 
 def _task_of(request: object) -> str:

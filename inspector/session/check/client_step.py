@@ -8,9 +8,9 @@ from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import DIALECTS, for_interface, for_version
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.jsonvalue import dump
-from inspector.protocol.model import Json, Message, Task, Unreadable, Wire
+from inspector.protocol.model import Json, Unreadable, Wire
 from inspector.protocol.operations import STREAMING, Operation
-from inspector.session.check.calls import event_root
+from inspector.session.check.calls import as_response, event_root
 from inspector.session.check.document.steps import CARD, OPERATIONS, ClientResponse
 from inspector.session.check.result import StepError
 from inspector.wire.discovery import FoundCard, read_answer
@@ -53,8 +53,6 @@ def _has_envelope(payload: Json) -> bool:
 def _root(answer: Answer, operation: Operation, dialect: Dialect) -> Json:
     if isinstance(answer, ProtocolError | Unreadable):
         return event_root(answer)
-    if isinstance(answer, Task | Message) and operation is Operation.SEND:
-        return {"task" if isinstance(answer, Task) else "message": answer.to_json()}
     if not isinstance(answer, Wire):
         raise StepError(f"A2A {dialect.version} has no {operation.value}")
-    return answer.to_json()
+    return as_response(operation, answer, answer.to_json())

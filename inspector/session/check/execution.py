@@ -184,8 +184,8 @@ class TestExecution:
         await asyncio.sleep(step.delay_ms / 1000)
         response = await self._respond(step)
         self.result.denied |= response.denied
-        if response.unreached:
-            raise StepError(response.fault.sentence() if response.fault else "no response")
+        if response.unreached is not None:
+            raise FaultError(response.unreached)
         self.variables.results[step.id] = response.body if response.body is not None else {"events": response.events}
         found = self._expected(step, response)
         if not found:
@@ -195,16 +195,13 @@ class TestExecution:
     async def _respond(self, step: OperationStep | RawStep) -> Response:
         """Send the request of a step, again until the condition of `repeat` is met."""
         response, repeat, attempt = await self._call(step), step.repeat, 1
-        if repeat is None:
-            return response
-        while not self._condition(repeat).is_met(response.body) and attempt < repeat.max_attempts:
+        while repeat is not None and not (condition := self._condition(repeat)).is_met(response.body):
+            if attempt == repeat.max_attempts:
+                actual = quote(value_at(response.body, condition.path))
+                raise StepFailedError(Mismatch(condition.path, f"{repeat.until} after {attempt} attempts", actual))
             await asyncio.sleep(repeat.delay(attempt))
             response, attempt = await self._call(step), attempt + 1
-        if self._condition(repeat).is_met(response.body):
-            return response
-        path = self._condition(repeat).path
-        actual = quote(value_at(response.body, path))
-        raise StepFailedError(Mismatch(path, f"{repeat.until} after {repeat.max_attempts} attempts", actual))
+        return response
 
     async def _call(self, step: OperationStep | RawStep) -> Response:
         """Send the request of a step; raises `StepFailedError` if its stream does not end in time."""

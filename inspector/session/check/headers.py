@@ -20,13 +20,12 @@ def inspect_headers(response: Response, binding: str, level: Level, *, is_card: 
     """
     if response.status >= _REDIRECT or (binding == "GRPC" and not is_card):
         return []
-    headers = {name.lower(): value for name, value in response.headers.items()}
     allowed = (EVENT_STREAM,) if response.streamed else _json_types(binding, level, is_card=is_card)
-    actual = headers.get("content-type", "")
+    actual = response.headers.get("content-type", "")
     found: list[Mismatch] = []
     if actual.partition(";")[0].strip().lower() not in allowed:
         found.append(Mismatch("header Content-Type", " or ".join(allowed), actual or "nothing"))
-    if is_card and not any(name.lower() in headers for name in _CACHING):
+    if is_card and not any(name.lower() in response.headers for name in _CACHING):
         found.append(Mismatch("headers", " or ".join(_CACHING), "neither"))
     return found
 

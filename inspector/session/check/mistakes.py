@@ -83,22 +83,34 @@ def _in_mapping(value: dict[str, Json], where: Location, budget: Budget) -> Iter
     if resembles_type("type", kind) and all(is_operator(*item) for item in others):
         known = ", ".join(TYPE_NAMES)
         yield (*where, "type"), f"{kind!r} is not one of {known}; for a member type, write {{one_of: [{kind}]}}"
-    name, operator = _misspelt_in_not(value.get("not"))
-    if operator:
-        yield (
-            (*where, "not", name),
-            f"{name!r} is the name of a member here, so that this is true without such a member: did you mean "
-            f"{operator}? For a member, write {{{name}: {{not: ...}}}}",
-        )
+    for steps, assertion, consequence in _unnoticed(value):
+        name, operator = _misspelt_operator(assertion)
+        if operator:
+            member = f"{{{name}: {{not: ...}}}}" if steps == ("not",) else f"{{all_of: [{{{name}: ...}}]}}"
+            yield (
+                (*where, *steps, name),
+                f"{name!r} is the name of a member here, so that {consequence}: did you mean {operator}? "
+                f"For a member, write {member}",
+            )
     if isinstance(pattern, str) and (problem := _problem_of(pattern, budget)):
         yield (*where, "matches"), problem
 
 
-def _misspelt_in_not(negated: Json) -> tuple[str, str]:
-    """Return the only key of a negated mapping and the operator that it probably misspells, `""` if there is none."""
-    if not isinstance(negated, dict) or len(negated) != 1:
+def _unnoticed(value: dict[str, Json]) -> Iterator[tuple[Location, Json, str]]:
+    """Yield the assertions in a mapping in which a misspelt operator could remain unnoticed, and what it would mean."""
+    yield ("not",), value.get("not"), "this is true without such a member"
+    for name, fewest in (("any_of", 1), ("one_of", 2)):  # with one alternative, one_of makes its name a member
+        alternatives = value.get(name)
+        if isinstance(alternatives, list) and len(alternatives) >= fewest:
+            for index, item in enumerate(alternatives):
+                yield (name, index), item, "only an object with such a member matches"
+
+
+def _misspelt_operator(assertion: Json) -> tuple[str, str]:
+    """Return the only key of an assertion and the operator that it probably misspells, `""` if there is none."""
+    if not isinstance(assertion, dict) or len(assertion) != 1:
         return "", ""
-    [name] = negated
+    [name] = assertion
     if name in OPERATOR_NAMES or len(name) > _LONGEST_NAME:
         return name, ""
     return name, next(iter(get_close_matches(name, OPERATOR_NAMES, 1, _SIMILARITY_OF_OPERATOR)), "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import groupby
 from typing import Any
 
 from inspector.capture.records import DELIVERY, Record
@@ -87,7 +88,7 @@ class TestWebhook:
         differences = mismatches(expected.count, len(found), "pushes")
         states = [record.state for record in found if record.state]
         if expected.states is not None:
-            distinct: list[str] = [state for index, state in enumerate(states) if states[index - 1 : index] != [state]]
+            distinct: list[str] = [state for state, _ in groupby(states)]
             differences += mismatches(_exactly(expected.states), distinct, "states of the pushes")
         if expected.valid:
             for number, record in enumerate(found, 1):

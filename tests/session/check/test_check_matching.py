@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from inspector.protocol.errors import ProtocolError
 from inspector.session.check import matching
-from inspector.session.check.calls import Response
+from inspector.session.check.calls import Response, event_root
 from inspector.session.check.document.expected import ExpectStream
 from inspector.session.check.expectations import stream_mismatches
 from inspector.session.check.matching import UndecidedError, collection_mismatch, mismatches
@@ -283,6 +284,10 @@ def test_elements_at_a_path_with_wildcards_are_compared_within_the_limit(monkeyp
     monkeypatch.setattr(matching.Budget.__init__, "__defaults__", (50_000, 1.0))
     with pytest.raises(UndecidedError, match="comparisons"):
         collection_mismatch("all", "[*]", {"not": {"one_of": MANY}}, ["nope"] * 5000)
+
+
+def test_an_error_without_data_has_no_member_data():
+    assert mismatches({"error": {"data": {"absent": True}}}, event_root(ProtocolError(-32603, "Internal"))) == []
 
 
 def test_the_assertions_about_a_stream_share_their_limit(monkeypatch: pytest.MonkeyPatch):

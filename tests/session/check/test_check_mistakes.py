@@ -182,9 +182,12 @@ def test_a_file_with_a_mistake_that_is_included_twice_is_reported_once(tmp_path:
         ("{not: {count_gt: 0}}", "count_gte"),
         ("{not: {one_off: [a]}}", "one_of"),
         ("{all_of: [{not: {mtches: x}}]}", "matches"),
+        ("{any_of: [{mtches: x}]}", "matches"),
+        ("{any_of: [a, {start_with: b}]}", "starts_with"),
+        ("{not: {one_of: [{types: string}, b]}}", "type"),
     ],
 )
-def test_a_misspelt_operator_below_not_is_a_mistake(assertion: str, operator: str):
+def test_a_misspelt_operator_that_could_remain_unnoticed_is_a_mistake(assertion: str, operator: str):
     [problem] = problems_of(HEAD + TEST + " " * 16 + f"id: {assertion}\n")
     assert problem.startswith("a.yaml:16:")
     assert f"did you mean {operator}? For a member, write" in problem
@@ -192,9 +195,12 @@ def test_a_misspelt_operator_below_not_is_a_mistake(assertion: str, operator: st
 
 @pytest.mark.parametrize(
     "assertion",
-    ["{not: {content: x}}", "{not: {contain: x, name: y}}", "{contain: {not: x}}", "{not: {contains: x}}", "{not: 5}"],
+    [
+        *("{not: {content: x}}", "{not: {contain: x, name: y}}", "{contain: {not: x}}", "{not: {contains: x}}"),
+        *("{not: 5}", "{any_of: [{all_of: [{contain: x}]}, {content: y}]}", "{one_of: [{contain: x}]}"),
+    ],
 )
-def test_a_member_below_not_is_no_mistake(assertion: str):
+def test_a_member_of_such_an_assertion_is_no_mistake(assertion: str):
     assert body_of(f"id: {assertion}") == {"id": yaml.safe_load(assertion)}
 
 

@@ -92,9 +92,9 @@ async def test_the_content_type_is_checked_where_a_test_asks_for_headers(run: Ru
     ("headers", "binding", "level", "wrong"),
     [
         ({"content-type": "application/a2a+json; charset=utf-8"}, "HTTP+JSON", Level.SHOULD, []),
-        ({"Content-Type": "application/json"}, "HTTP+JSON", Level.MUST, []),
-        ({"Content-Type": "application/json"}, "HTTP+JSON", Level.SHOULD, ["header Content-Type"]),
-        ({"Content-Type": "application/a2a+json"}, "JSONRPC", Level.MUST, ["header Content-Type"]),
+        ({"content-type": "application/json"}, "HTTP+JSON", Level.MUST, []),
+        ({"content-type": "application/json"}, "HTTP+JSON", Level.SHOULD, ["header Content-Type"]),
+        ({"content-type": "application/a2a+json"}, "JSONRPC", Level.MUST, ["header Content-Type"]),
         ({}, "JSONRPC", Level.MAY, ["header Content-Type"]),
         ({}, "GRPC", Level.MUST, []),
     ],
@@ -105,14 +105,14 @@ def test_each_binding_has_its_media_type(headers: dict[str, str], binding: str, 
 
 
 def test_a_stream_has_the_media_type_of_server_sent_events() -> None:
-    response = Response(status=200, headers={"Content-Type": "application/json"}, streamed=True)
+    response = Response(status=200, headers={"content-type": "application/json"}, streamed=True)
     (found,) = inspect_headers(response, "JSONRPC", Level.MUST, is_card=False)
     assert found.expected == "text/event-stream"
 
 
-@pytest.mark.parametrize(("headers", "wrong"), [({}, ["headers"]), ({"etag": '"1"'}, []), ({"Cache-Control": ""}, [])])
+@pytest.mark.parametrize(("headers", "wrong"), [({}, ["headers"]), ({"etag": '"1"'}, []), ({"cache-control": ""}, [])])
 def test_a_card_has_a_header_for_caches(headers: dict[str, str], wrong: list[str]) -> None:
-    response = Response(status=200, headers={"Content-Type": "application/json", **headers})
+    response = Response(status=200, headers={"content-type": "application/json", **headers})
     assert [found.path for found in inspect_headers(response, "GRPC", Level.MUST, is_card=True)] == wrong
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from itertools import groupby
 from typing import Any
 
 from inspector.lazy_dataclass import dataclass
@@ -94,12 +95,12 @@ class Conversation:
         return {"max": "hint", **({"allow": sorted(rules)} if rules else {})}
 
     def _expected_pushes(self) -> Json:
-        own = [push for push in self.pushes if push.task in self.ids and push.state]
-        states = [push.state for number, push in enumerate(own) if number == 0 or own[number - 1].state != push.state]
+        own = (push.state for push in self.pushes if push.task in self.ids and push.state)
+        states = [state for state, _ in groupby(own)]
         if not states:  # by default, a test with a webhook expects a push
             return {"count": {"gte": 0}}
         # Where exchanges overlap, their order in time decides which states are pushed.
-        return {"count": {"gte": 1}} if self.is_shortened else {"count": {"gte": len(states)}, "states": list(states)}
+        return {"count": {"gte": 1}} if self.is_shortened else {"count": {"gte": len(states)}, "states": states}
 
     def _add_step(self, exchange: RecordedExchange, *, shortened: bool, polled: bool) -> None:
         """Add the step of an exchange; a stream that is `shortened` becomes a message that returns immediately."""

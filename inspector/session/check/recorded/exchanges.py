@@ -14,7 +14,6 @@ from inspector.protocol.errors import ProtocolError
 from inspector.protocol.model import (
     Event,
     Message,
-    SendConfiguration,
     SendRequest,
     Task,
     TaskArtifactUpdateEvent,
@@ -22,6 +21,7 @@ from inspector.protocol.model import (
     Wire,
 )
 from inspector.protocol.operations import STREAMING, Operation
+from inspector.session.check.calls import with_return
 from inspector.session.check.expectations import severe_rules
 from inspector.session.compose.raw_request import RAW_REQUEST
 from inspector.session.payload import OPERATIONS, error_of, interface_of
@@ -148,20 +148,12 @@ def _read(capture: Capture, request: Record) -> RecordedExchange | str:
     if dialect is not None:
         exchange.names_tasks = dialect.traits.names_tasks
         if isinstance(sent, SendRequest) and exchange.operation is Operation.SEND and not dialect.traits.waits:
-            exchange.request = _returning(sent)
+            exchange.request = with_return(sent, immediately=True)
     for record in capture.select(exchange=request.seq, after=request.seq - 1):
         exchange.ids |= {record.task, record.context} - {""}
         exchange.rules |= severe_rules([record])
         _add(exchange, record, request)
     return exchange if exchange.answer is not None or exchange.status else "there was no response"
-
-
-def _returning(request: SendRequest) -> SendRequest:
-    """Return a request with `returnImmediately`: the default of versions without `waits`, but not of 1.0."""
-    configuration = request.configuration or SendConfiguration()
-    if configuration.return_immediately is not None:
-        return request
-    return request.model_copy(update={"configuration": configuration.model_copy(update={"return_immediately": True})})
 
 
 def _add(exchange: RecordedExchange, record: Record, request: Record) -> None:

@@ -18,6 +18,7 @@ from inspector.protocol.model import (
     Wire,
 )
 from inspector.protocol.operations import Operation
+from inspector.session.check.calls import as_response
 from inspector.session.check.document.node import EXTENSION
 from inspector.session.check.expectations import digest_of
 from inspector.session.check.recorded.exchanges import RecordedExchange
@@ -48,9 +49,7 @@ def _body(exchange: RecordedExchange, answer: Wire, ids: Mapping[str, str]) -> J
     body = expectation(members, ids, exact_state=exchange.operation is Operation.SEND)
     if isinstance(answer, PushConfig | PushConfigList):
         _accept_any_url(body)
-    if exchange.operation is Operation.SEND:
-        return {"task" if isinstance(answer, Task) else "message": body}
-    return body
+    return as_response(exchange.operation, answer, body)
 
 
 def _accept_any_url(body: Json) -> None:
