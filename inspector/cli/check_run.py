@@ -20,13 +20,13 @@ from inspector.cli.run_command import run
 from inspector.cli.running_command import RunningCommand
 from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
-from inspector.session.check.checked_tests import Status
 from inspector.session.check.comparison import Difference, differences, mark_differences
 from inspector.session.check.document.enumerations import Level, Transport
 from inspector.session.check.plan import PlannedTest
 from inspector.session.check.reports import render
 from inspector.session.check.result import INTERRUPTED, Counts, Failure, RunResult, TestResult
 from inspector.session.check.runner import Runner, choices
+from inspector.session.check.status import Status
 from inspector.session.check.trials import Trials, representatives, trials_of
 from inspector.session.session import Session
 from inspector.session.settings import settings_from

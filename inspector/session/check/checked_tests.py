@@ -5,37 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import field
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from inspector.lazy_dataclass import dataclass
+from inspector.session.check.status import Status
 
 if TYPE_CHECKING:
     from inspector.session.check.document.suites import Suite
     from inspector.session.check.plan import PlannedTest
     from inspector.session.check.reading import CheckFile
     from inspector.session.check.result import TestResult
-
-
-class Status(StrEnum):
-    """The result of a test or a step, or why it has none.
-
-    An error is a failure of the runner or the network, not of the agent.
-    """
-
-    NOT_RUN = "not run"
-    WAITING = "waiting"
-    RUNNING = "running"
-    PASS = "pass"  # noqa: S105 - a result
-    FAIL = "fail"
-    SKIP = "skip"
-    ERROR = "error"
-
-
-FAILED = frozenset({Status.FAIL, Status.ERROR})
-"""The states of the tests that did not pass."""
-BUSY = frozenset({Status.WAITING, Status.RUNNING})
-"""The states of the tests of the current run that have no result yet."""
 
 
 @dataclass(slots=True, eq=False)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from inspector.lazy_dataclass import dataclass
-from inspector.session.check.checked_tests import Status
 from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.result import Failure, RunResult
+from inspector.session.check.status import Status
 from inspector.session.check.trials import Trials, trials_of
 from inspector.text.units import duration
 

@@ -16,7 +16,6 @@ from inspector.protocol.operations import STREAMING
 from inspector.protocol.selection import Choice
 from inspector.session.check import expectations
 from inspector.session.check.calls import WELL_KNOWN, Caller, Response
-from inspector.session.check.checked_tests import Status
 from inspector.session.check.client_step import parsed_root
 from inspector.session.check.condition import Condition
 from inspector.session.check.document.enumerations import Requirement
@@ -54,6 +53,7 @@ from inspector.session.check.result import (
     TestResult,
     failures_of,
 )
+from inspector.session.check.status import Status
 from inspector.session.check.streams import observe_twice, reconnect
 from inspector.session.check.variables import VariableError, Variables, references
 from inspector.session.check.webhook import TestWebhook

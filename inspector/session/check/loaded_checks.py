@@ -8,12 +8,13 @@ from contextlib import aclosing
 from pathlib import Path
 
 from inspector.protocol.model import Json
-from inspector.session.check.checked_tests import BUSY, FAILED, CheckedTest, Status, SuiteTests, counts_of
+from inspector.session.check.checked_tests import CheckedTest, SuiteTests, counts_of
 from inspector.session.check.document.enumerations import Level
 from inspector.session.check.plan import Selection, plan
 from inspector.session.check.reading import CheckFile, read_check_files
 from inspector.session.check.result import RunResult, TestResult
 from inspector.session.check.runner import Runner, choices
+from inspector.session.check.status import BUSY, FAILED, Status
 from inspector.session.session import Session
 
 

@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import field
 
 from inspector.lazy_dataclass import dataclass
-from inspector.session.check.checked_tests import FAILED, Status
 from inspector.session.check.document.enumerations import Level, Transport
 from inspector.session.check.document.suites import Suite, Test
 from inspector.session.check.matching import Mismatch
 from inspector.session.check.plan import PlannedTest
+from inspector.session.check.status import FAILED, Status
 
 INTERRUPTED = "interrupted"
 """The reason of a test that did not end because the run was stopped."""

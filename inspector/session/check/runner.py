@@ -12,13 +12,13 @@ from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import usage_error
 from inspector.protocol.model import Json
 from inspector.protocol.selection import Choice, alternatives
-from inspector.session.check.checked_tests import Status
 from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.execution import TestExecution
 from inspector.session.check.matching import time_mismatches
 from inspector.session.check.plan import PlannedTest
 from inspector.session.check.preconditions import skip_reason
 from inspector.session.check.result import INTERRUPTED, RunResult, TestResult, failures_of
+from inspector.session.check.status import Status
 from inspector.session.check.trials import Trials
 from inspector.session.check.variables import Variables
 from inspector.session.session import Session

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 
 from inspector.lazy_dataclass import dataclass
-from inspector.session.check.checked_tests import Status
 from inspector.session.check.result import TestResult
+from inspector.session.check.status import Status
 
 _Z = 1.959963984540054
 """The quantile of the normal distribution for a confidence of 95 %."""

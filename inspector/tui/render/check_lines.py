@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from rich.cells import cell_len
 
-from inspector.session.check.checked_tests import CheckedTest, Status, SuiteTests
+from inspector.session.check.checked_tests import CheckedTest, SuiteTests
+from inspector.session.check.status import Status
 from inspector.text.sanitise import clean_line
 from inspector.text.units import duration
 from inspector.tui.render.check_rows import sign_of

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from rich.cells import cell_len
 
 from inspector.protocol.lifecycle import State
-from inspector.session.check.checked_tests import FAILED, CheckedTest, Status, SuiteTests
+from inspector.session.check.checked_tests import CheckedTest, SuiteTests
+from inspector.session.check.status import FAILED, Status
 from inspector.text.sanitise import clean_line
 from inspector.text.units import duration
 from inspector.tui.render.glyphs import Glyphs

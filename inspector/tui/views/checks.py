@@ -18,7 +18,8 @@ from inspector.capture import recent_check_files
 from inspector.capture.records import Record
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import Json
-from inspector.session.check.checked_tests import FAILED, CheckedTest, Status, counts_of, in_words
+from inspector.session.check.checked_tests import CheckedTest, counts_of, in_words
+from inspector.session.check.status import FAILED, Status
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
 from inspector.tui.check_dialogs import chosen_file, load_form, save_report

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 
-from inspector.session.check.checked_tests import Status
+from inspector.session.check.status import Status
 from inspector.session.session import Session
 from inspector.text.units import counted, duration
 from inspector.tui.keys import key_of

@@ -9,7 +9,8 @@ from textual.app import ComposeResult
 from textual.message import Message
 
 from inspector.lazy_dataclass import dataclass
-from inspector.session.check.checked_tests import CheckedTest, Status, SuiteTests
+from inspector.session.check.checked_tests import CheckedTest, SuiteTests
+from inspector.session.check.status import Status
 from inspector.tui.render.check_lines import CheckLines, suite_lines
 from inspector.tui.render.check_rows import COLOURS, result_in_words, sign_of
 from inspector.tui.render.glyphs import Glyphs

@@ -15,8 +15,8 @@ from inspector.sample_agents.server import MockAgent
 from scripted import Agent, Heard, answering, frame, status, streaming, task
 
 from inspector.session import stream_deadline
-from inspector.session.check.checked_tests import Status
 from inspector.session.check.document.enumerations import Transport
+from inspector.session.check.status import Status
 
 OURS = "x-a2a-inspect"
 TASK = {"task": {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}}}

@@ -10,9 +10,9 @@ from check_files import CARD_STEP, ID, file_of, get, raw, send, stream, test_of
 from check_runs import UNKNOWN, MakeMock, RunChecks, only, outcome
 from inspector.sample_agents.server import MockAgent
 
-from inspector.session.check.checked_tests import Status
 from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.document.steps import Repeat
+from inspector.session.check.status import Status
 
 COMPLETED = {"status": {"state": "TASK_STATE_COMPLETED"}}
 PASSING: dict[str, list[Any]] = {

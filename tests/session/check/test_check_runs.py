@@ -13,10 +13,10 @@ from inspector.sample_agents.server import MockAgent
 from scripted import PATIENCE, Agent, OpenSession, eventually, giving, records
 
 from inspector.capture.records import Kind
-from inspector.session.check.checked_tests import Status
 from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.result import RunResult
 from inspector.session.check.result import TestResult as Outcome
+from inspector.session.check.status import Status
 
 
 async def test_the_limit_of_a_test_is_a_failure_with_the_request(run_checks: RunChecks, make_mock: MakeMock):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from check_files import planned
 
-from inspector.session.check.checked_tests import Status
 from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.result import RunResult
 from inspector.session.check.result import TestResult as Outcome
+from inspector.session.check.status import Status
 from inspector.session.check.trials import Trials, representatives, trials_of, wilson_lower_bound
 
 

@@ -16,13 +16,13 @@ from scripted import OpenSession
 
 from inspector.protocol.jsonvalue import dump
 from inspector.session.check.calls import Response
-from inspector.session.check.checked_tests import Status
 from inspector.session.check.document.enumerations import Level, Transport
 from inspector.session.check.headers import inspect_headers
 from inspector.session.check.plan import Selection, plan
 from inspector.session.check.reading import CheckFile, parse_document
 from inspector.session.check.result import RunResult
 from inspector.session.check.runner import Runner, choices
+from inspector.session.check.status import Status
 
 Run = Callable[..., Awaitable[list[Any]]]
 SEND = {"id": "send", "operation": "send_message", "params": {"message": {"parts": [{"text": "tck-complete-task"}]}}}

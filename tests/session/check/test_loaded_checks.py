@@ -12,8 +12,9 @@ from inspector.sample_agents.server import MockAgent
 from scripted import OpenSession
 
 from inspector.protocol.errors import FaultError
-from inspector.session.check.checked_tests import Status, in_words
+from inspector.session.check.checked_tests import in_words
 from inspector.session.check.loaded_checks import LoadedChecks, read_checks
+from inspector.session.check.status import Status
 
 PASSES = test_of(send("report 2"), id="PASSES")
 FAILS = test_of(send("report 2", expect={"task": {"status": {"state": "TASK_STATE_FAILED"}}}), id="FAILS", level="may")

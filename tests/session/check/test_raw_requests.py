@@ -11,8 +11,8 @@ from check_files import file_of, raw, test_of
 from check_runs import UNKNOWN, RunChecks, messages, only, outcome, run_file
 from scripted import CARD_PATH, Agent, Heard, OpenSession, answering, card_of, giving
 
-from inspector.session.check.checked_tests import Status
 from inspector.session.check.result import TestResult as Outcome
+from inspector.session.check.status import Status
 
 RPC = {"jsonrpc": "2.0", "id": "1", "method": "GetTask", "params": {"id": UNKNOWN}}
 VERSION = {"A2A-Version": "1.0"}

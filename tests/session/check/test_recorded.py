@@ -33,7 +33,6 @@ from inspector.capture.store import Capture
 from inspector.protocol.errors import FaultError
 from inspector.protocol.model import Message, Part, SendRequest
 from inspector.protocol.operations import REQUESTS, Operation
-from inspector.session.check.checked_tests import Status
 from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.matching import mismatches
 from inspector.session.check.plan import Selection, plan
@@ -44,6 +43,7 @@ from inspector.session.check.recorded.merging import merge, merge_tests
 from inspector.session.check.recorded.yaml_text import write_yaml
 from inspector.session.check.result import RunResult
 from inspector.session.check.runner import Runner, choices
+from inspector.session.check.status import Status
 from inspector.session.check.variables import Variables, references
 from inspector.session.session import Session
 

@@ -14,8 +14,8 @@ import pytest
 from inspector.sample_agents.faults.names import FAULTS
 from recorded_checks import Use, agent, assert_passed, converse_with_pushes, draft, made, record, run, stream_report
 
-from inspector.session.check.checked_tests import Status
 from inspector.session.check.document.enumerations import Transport
+from inspector.session.check.status import Status
 from inspector.session.session import Session
 
 ALL = frozenset(name for name, fault in FAULTS.items() if not fault.level.needs_authentication)

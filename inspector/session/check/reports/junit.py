@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
-from inspector.session.check.checked_tests import Status
 from inspector.session.check.plan import PlannedTest
 from inspector.session.check.result import Counts, Failure, RunResult, TestResult
+from inspector.session.check.status import Status
 from inspector.session.check.trials import representatives
 
 _INVALID = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from inspector.session.check.checked_tests import Status
 from inspector.session.check.result import RunResult, TestResult
+from inspector.session.check.status import Status
 from inspector.session.check.trials import representatives
 from inspector.text.safe_json import dump
 from inspector.text.sanitise import clean
