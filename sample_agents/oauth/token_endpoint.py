@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Callable, Mapping
-from typing import TypeAlias
 
 from inspector.lazy_dataclass import dataclass
 
@@ -16,12 +15,9 @@ from ..secret_values import ExpiringValues, same
 from .clients import Client
 from .devices import Devices
 from .metadata import AUTHORIZATION_CODE, CLIENT_CREDENTIALS, DEVICE_CODE, REFRESH_TOKEN
-from .tokens import Grant, Tokens
+from .tokens import Grant, Outcome, Tokens
 
 CODE_SECONDS = 600
-
-Outcome: TypeAlias = Grant | str
-"""What a token request is granted, or the error code of its rejection (RFC 6749 section 5.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,8 +89,7 @@ class TokenEndpoint:
         return device.grant
 
     def _refresh(self, form: Mapping[str, str]) -> Outcome:
-        grant = self.tokens.refresh(form.get("refresh_token", ""), form.get("scope", "").split())
-        return grant or "invalid_grant"
+        return self.tokens.refresh(form.get("refresh_token", ""), form.get("scope", "").split())
 
 
 def pkce_challenge(verifier: str) -> str:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Collection
 from dataclasses import replace
 from functools import cache
+from typing import TypeAlias
 
 from joserfc import jwt
 from joserfc.errors import JoseError
@@ -41,6 +42,10 @@ class Grant:
     resource: str
     refreshable: bool = True
     nonce: str = ""
+
+
+Outcome: TypeAlias = Grant | str
+"""What a token request is granted, or the error code of its rejection (RFC 6749 section 5.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +120,16 @@ class Tokens:
             return Access(problem=f"The access token is for the audience {claims['aud']}, not for this agent")
         return Access(scopes=frozenset(claims["scope"].split()))
 
-    def refresh(self, token: str, scopes: Collection[str]) -> Grant | None:
-        """Use up a refresh token and return its grant, with fewer `scopes` if any are requested; None if invalid.
+    def refresh(self, token: str, scopes: Collection[str]) -> Outcome:
+        """Use up a refresh token and return its grant, with fewer `scopes` if any are requested, or else the error.
 
         A request with more scopes is rejected, and the refresh token stays valid.
         """
         found = self._refreshable.get(token)
-        if found is None or not set(scopes) <= set(found.grant.scopes):
-            return None
+        if found is None:
+            return "invalid_grant"
+        if not set(scopes) <= set(found.grant.scopes):
+            return "invalid_scope"
         self._refreshable.pop(token)
         self._grants.pop(found.token_id)
         return replace(found.grant, scopes=tuple(scopes)) if scopes else found.grant

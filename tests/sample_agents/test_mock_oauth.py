@@ -175,7 +175,7 @@ async def test_a_refresh_token_can_be_used_once_and_replaces_the_token(oauth: Oa
 async def test_a_refresh_token_gets_no_more_scopes_and_stays_valid(oauth: Oauth):
     token = await oauth.log_in(scope="messages")
     form = refresh(token["refresh_token"], scope="messages transfers")
-    assert await oauth.token(**form) == (400, {"error": "invalid_grant"})
+    assert await oauth.token(**form) == (400, {"error": "invalid_scope"})
     assert isinstance(await oauth.send(token["access_token"]), Message)
     status, renewed = await oauth.token(**refresh(token["refresh_token"]))
     assert (status, renewed["scope"]) == (200, "messages")
