@@ -14,6 +14,7 @@ from inspector.protocol.ai_catalog import CARD_TYPE
 from inspector.protocol.ai_catalog import MEDIA_TYPE as CATALOG_TYPE
 from inspector.protocol.bindings.registry import BINDINGS
 from inspector.protocol.card import (
+    CARD_PATHS,
     AgentCapabilities,
     AgentCard,
     AgentExtension,
@@ -36,8 +37,6 @@ if TYPE_CHECKING:
 
 NAME = "Mock Agent"
 VERSION = "1.0.0"
-CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
-"""Paths of the card: since 0.3, and before 0.3."""
 KEYS_PATH = "/.well-known/jwks.json"
 _MAX_AGE = 300
 _GRPC = "GRPC"

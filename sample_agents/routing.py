@@ -10,12 +10,13 @@ from aiohttp import web
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.ai_catalog import WELL_KNOWN as CATALOG_PATH
 from inspector.protocol.bindings.jsonrpc import JSON
+from inspector.protocol.card import CARD_PATHS
 from inspector.protocol.model import ExtendedCardRequest
 from inspector.protocol.operations import Operation
 
 from .access import MissingScopeError
 from .authentication import Authenticator, credentials_of
-from .card import CARD_PATHS, KEYS_PATH, Cards, CardServer
+from .card import KEYS_PATH, Cards, CardServer
 from .errors import CallError
 from .faults.fault import Head
 from .http_messages import ACCESS, EventStreams, access_of, replacement_response, response_of, send_json

@@ -9,6 +9,9 @@ from pydantic_core import PydanticCustomError
 
 from inspector.protocol.model import Items, Json, Wire
 
+CARD_PATHS = ("/.well-known/agent-card.json", "/.well-known/agent.json")
+"""The well-known paths of a card: since 0.3, and before 0.3."""
+
 
 class _CardObject(Wire):
     """An object of a card whose members can be left out, except those in `essential`: the agent can be used anyway."""

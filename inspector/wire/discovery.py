@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 from inspector import PROGRAM
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.ai_catalog import WELL_KNOWN as CATALOG_PATH
-from inspector.protocol.card import AgentCard
+from inspector.protocol.card import CARD_PATHS, AgentCard
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import read_card
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose, usage_error
@@ -21,9 +21,6 @@ from inspector.protocol.model import Json, Unreadable
 from inspector.text.limited_file import read_limited
 from inspector.text.typed_path import looks_like_path, typed_path
 from inspector.wire.client.faults import PROXY_HINT
-
-WELL_KNOWN = ("/.well-known/agent-card.json", "/.well-known/agent.json")
-"""The paths of a card: of 0.3 and 1.0, then of 0.1 and 0.2."""
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
@@ -152,7 +149,7 @@ def candidates(reference: str) -> list[str]:
         return [url]
     path = parts.path.rstrip("/")
     folders = [path, ""] if path else [""]
-    paths = [*(folder + known for folder in folders for known in WELL_KNOWN), parts.path or "/"]
+    paths = [*(folder + known for folder in folders for known in CARD_PATHS), parts.path or "/"]
     return [urlunsplit((parts.scheme, parts.netloc, path, parts.query, "")) for path in paths]
 
 

@@ -12,6 +12,7 @@ from aiohttp import web
 from inspector.capture.records import Kind, Record
 from inspector.protocol.bindings.jsonrpc import EVENT_STREAM, JSON, encode_answer
 from inspector.protocol.bindings.rest import encode_error as encode_rest_error
+from inspector.protocol.card import CARD_PATHS
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Json
 from inspector.protocol.operations import STREAMING
@@ -20,7 +21,6 @@ from ..errors import CallError, encode_error
 from .call_content import RawRequest, is_json_rpc
 from .http_headers import sendable
 from .playback import Miss, Playback, Player, stays_open
-from .recording import WELL_KNOWN
 from .rewriting import Addresses, rewrite_card
 
 _ETAG = "etag"
@@ -73,7 +73,7 @@ class HttpReplay:
         if document is not None:
             self._log(f"document: {path}")
             return web.Response(body=document.body.raw, headers=headers)
-        if path in WELL_KNOWN:
+        if path in CARD_PATHS:
             return web.Response(status=404, text="The recording contains no Agent Card.")
         return None
 

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from inspector.capture.records import Kind, Record, is_login
 from inspector.lazy_dataclass import dataclass
+from inspector.protocol.card import CARD_PATHS
 from inspector.protocol.model import Json
 from inspector.protocol.operations import Operation
 
@@ -25,8 +26,6 @@ _STATUSES = range(200, 1000)
 """The statuses of final responses; HTTP allows three digits."""
 _CHANGES_TASK = SENDING | {Operation.CANCEL, Operation.SET_PUSH}
 """The operations after which an agent sends pushes."""
-WELL_KNOWN = ("/.well-known/agent-card.json", "/.well-known/agent.json")
-"""The paths at which clients look for a card: since 0.3, and before."""
 
 
 class RecordingError(Exception):
@@ -78,7 +77,7 @@ class Recording:
         document = self.documents.get(path)
         if document is not None:
             return document.body if document.is_card else None
-        if path not in WELL_KNOWN:
+        if path not in CARD_PATHS:
             return None
         return max(self.cards, key=lambda record: record.seq, default=None)
 

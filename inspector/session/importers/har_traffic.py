@@ -8,6 +8,7 @@ from itertools import chain
 from inspector.capture.records import Kind, Record
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings import jsonrpc, rest
+from inspector.protocol.card import CARD_PATHS
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.detect import looks_like
 from inspector.protocol.dialects.registry import ALL, EXPERIMENTAL
@@ -32,7 +33,6 @@ from inspector.session.message_label import label_of
 from inspector.session.recorder import Recorder
 from inspector.session.tasks import TaskFold
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Observation, Sent
-from inspector.wire.discovery import WELL_KNOWN
 
 _DAY = 86_400
 _PAYLOADS = ("json", "event-stream")
@@ -58,7 +58,7 @@ def recorder_for(entry: HarEntry, journal: Journal, tasks: TaskFold, *, others: 
     if call is not None:
         return Exchange(journal, call.operation.value, call, tasks)
     path = entry.url.partition("#")[0].partition("?")[0]
-    if entry.method == "GET" and path.endswith(tuple(WELL_KNOWN)):
+    if entry.method == "GET" and path.endswith(CARD_PATHS):
         return CardFetch(journal, GET_CARD, entry.url)
     is_call = isinstance(value := parse(entry.body), dict) and "jsonrpc" in value and "method" in value
     return OtherExchange(journal, "", entry.url) if is_call or others else None
