@@ -74,8 +74,7 @@ def status_update(record: TaskRecord, state: State, content: str | list[Part] | 
 class TaskContext:
     """A task while a behaviour works on it: the message of the client and the methods to respond.
 
-    `turn` is 1 for the message that started the task. `status` and `artifact` also let other asyncio tasks
-    run, and wait for slow subscribers.
+    `status` and `artifact` also let other asyncio tasks run, and wait for slow subscribers.
     """
 
     def __init__(self, record: TaskRecord, message: Message, publisher: TaskPublisher, pace: float) -> None:
@@ -83,7 +82,6 @@ class TaskContext:
         self._publisher = publisher
         self._pace = pace
         self.message = message
-        self.turn = record.turns
         record.turn_messages.append(message)
 
     @property

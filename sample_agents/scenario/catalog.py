@@ -11,13 +11,13 @@ from pathlib import Path
 
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.card import AgentSkill
-from inspector.protocol.model import Message, Part
+from inspector.protocol.model import Message
 
 from ..behaviours.base import Behaviour, MessageBehaviour, TaskBehaviour, scopes_by_skill
-from ..task_context import TaskContext, first_word
-from .model import Reply, Scenario, Step
+from ..task_context import first_word
+from .model import MessageResponse, Scenario
 from .reading import read_scenario
-from .running import reply, run_steps
+from .running import respond, run_steps
 from .toml_table import ScenarioError
 
 BUILT_IN_FOLDER = Path(__file__).resolve().parent.parent / "scenarios"
@@ -103,10 +103,6 @@ class Scenarios:
         """Return the scopes that skills need, by the id of the skill."""
         return scopes_by_skill(self._current().by_id.values())
 
-    def find(self, skill_id: str) -> Behaviour:
-        """Return the behaviour of a skill; raises KeyError if there is none."""
-        return self._current().by_id[skill_id]
-
     def choose(self, message: Message) -> Behaviour:
         """Return the behaviour for a message that starts a task or is answered directly."""
         triggers = self._current()
@@ -115,7 +111,7 @@ class Scenarios:
 
     def working(self, skill_id: str) -> TaskBehaviour:
         """Return the behaviour that works on the tasks of a skill; raises KeyError if there is none."""
-        behaviour = self.find(skill_id)
+        behaviour = self._current().by_id[skill_id]
         if not isinstance(behaviour, TaskBehaviour):
             raise KeyError(skill_id)
         return behaviour
@@ -179,19 +175,11 @@ def _ordered(names: Iterable[str]) -> Iterator[str]:
 
 
 def _behaviour(scenario: Scenario) -> Behaviour:
-    if isinstance(scenario.response, Reply):
-        answer = partial(_reply, scenario, scenario.response)
-        return MessageBehaviour(scenario.skill, answer, scenario.faults, scenario.scopes)
-    run = partial(_run, scenario, scenario.response)
+    if isinstance(scenario.response, MessageResponse):
+        reply = partial(respond, scenario, scenario.response)
+        return MessageBehaviour(scenario.skill, reply, scenario.faults, scenario.scopes)
+    run = partial(run_steps, scenario, scenario.response)
     return TaskBehaviour(scenario.skill, run, scenario.faults, scenario.scopes)
-
-
-async def _reply(scenario: Scenario, response: Reply, message: Message) -> list[Part]:
-    return reply(scenario, response, message)
-
-
-async def _run(scenario: Scenario, steps: tuple[Step, ...], task: TaskContext) -> None:
-    await run_steps(scenario, steps, task)
 
 
 BUILT_IN = Scenarios()

@@ -31,8 +31,8 @@ class Content:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """The steps after a question if the reply contains one of `words`; without words, for every reply."""
+class ExpectedReply:
+    """A reply of the client that contains one of `words`, or any reply without words, and the steps after it."""
 
     words: frozenset[str]
     steps: tuple[Step, ...]
@@ -47,7 +47,7 @@ class SetStatus:
 
     state: State
     parts: tuple[Content, ...] = ()
-    answers: tuple[Answer, ...] = ()
+    answers: tuple[ExpectedReply, ...] = ()
     resumes: bool = False
 
     @property
@@ -116,7 +116,7 @@ Step: TypeAlias = SetStatus | SendArtifact | Wait | Repeat | Log | Push | StartF
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class MessageResponse:
     """A response message without a task; without parts it has the content of the client's message."""
 
     parts: tuple[Content, ...]
@@ -144,5 +144,5 @@ class Scenario:
     default: bool
     number: Number
     faults: tuple[ActiveFault, ...]
-    response: Reply | tuple[Step, ...]
+    response: MessageResponse | tuple[Step, ...]
     scopes: tuple[str, ...] = ()

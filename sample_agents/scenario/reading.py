@@ -16,14 +16,14 @@ from ..faults.fault import ActiveFault, Level
 from ..faults.names import UnknownFaultError, parse_fault
 from .model import (
     NUMBER,
-    Answer,
     Content,
     Count,
+    ExpectedReply,
     Log,
+    MessageResponse,
     Number,
     Push,
     Repeat,
-    Reply,
     Scenario,
     SendArtifact,
     SetStatus,
@@ -100,7 +100,7 @@ def _faults(table: Table) -> tuple[ActiveFault, ...]:
     return faults
 
 
-def _response(table: Table) -> Reply | tuple[Step, ...]:
+def _response(table: Table) -> MessageResponse | tuple[Step, ...]:
     tables = [*table.tables("steps")]
     if not tables:
         table.fail("steps must have at least one step.", "steps")
@@ -117,7 +117,7 @@ def _response(table: Table) -> Reply | tuple[Step, ...]:
         if not parts:
             reply.fail("message needs a text or parts.", "message")
     reply.check_unused()
-    return Reply(parts)
+    return MessageResponse(parts)
 
 
 def _steps(tables: list[Table]) -> tuple[Step, ...]:
@@ -155,9 +155,9 @@ def _texts_and_parts(table: Table, action: str) -> tuple[Content, ...]:
     return (Content(text=text), *parts) if text else parts
 
 
-def _answer(table: Table) -> Answer:
+def _answer(table: Table) -> ExpectedReply:
     words = frozenset(word.lower() for word in table.texts("words"))
-    answer = Answer(words, _steps([*table.tables("steps")]))
+    answer = ExpectedReply(words, _steps([*table.tables("steps")]))
     table.check_unused()
     return answer
 

@@ -15,13 +15,12 @@ from inspector.protocol.model import Artifact, Message, Part
 from ..task_context import TaskContext, after_first_word, first_word, text_of
 from ..task_store import new_id
 from .model import (
-    Answer,
     Content,
     Count,
     Log,
+    MessageResponse,
     Push,
     Repeat,
-    Reply,
     Scenario,
     SendArtifact,
     SetStatus,
@@ -126,19 +125,18 @@ class _TurnWalker:
 
     def _answered(self, question: SetStatus, context: StepContext) -> Iterator[ScheduledStep]:
         """Yield the steps for the reply of the client; repeat the question until a reply matches."""
-        answer = self._reply(question)
-        while answer is None:
+        while (steps := self._steps_after(question)) is None:
             yield question, self._at_current_turn(context)
-            answer = self._reply(question)
-        yield from self.through(self._at_current_turn(context), answer.steps)
+        yield from self.through(self._at_current_turn(context), steps)
 
-    def _reply(self, question: SetStatus) -> Answer | None:
+    def _steps_after(self, question: SetStatus) -> Sequence[Step] | None:
+        """Return the steps for the next message of the client, None if it does not match."""
         message = self._messages[self._turn]
         self._turn += 1
         if not question.answers:
-            return Answer(frozenset(), ())
+            return ()
         words = set(_WORD.findall(text_of(message).lower()))
-        return next((item for item in question.answers if not item.words or item.words & words), None)
+        return next((item.steps for item in question.answers if not item.words or item.words & words), None)
 
     def _at_current_turn(self, context: StepContext) -> StepContext:
         return replace(context, message=self._messages[self._turn - 1], turn=self._turn)
@@ -163,7 +161,7 @@ async def run_steps(scenario: Scenario, steps: Sequence[Step], task: TaskContext
                 task.add_fault(step.fault)
 
 
-def reply(scenario: Scenario, response: Reply, message: Message) -> list[Part]:
+async def respond(scenario: Scenario, response: MessageResponse, message: Message) -> list[Part]:
     """Return the parts of a response message."""
     context = StepContext(scenario, message, 1)
     if response.parts:

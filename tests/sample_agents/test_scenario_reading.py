@@ -11,7 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from inspector.sample_agents.scenario.catalog import BUILT_IN_FOLDER
-from inspector.sample_agents.scenario.model import Log, Push, Repeat, Reply, SendArtifact, SetStatus, StartFault, Wait
+from inspector.sample_agents.scenario.model import (
+    Log,
+    MessageResponse,
+    Push,
+    Repeat,
+    SendArtifact,
+    SetStatus,
+    StartFault,
+    Wait,
+)
 from inspector.sample_agents.scenario.reading import read_scenario
 from inspector.sample_agents.scenario.toml_table import ScenarioError
 
@@ -128,7 +137,7 @@ def test_the_head_of_a_scenario_is_read(tmp_path: Path):
 def test_the_file_name_is_the_default_id_name_and_word(tmp_path: Path):
     scenario = read(tmp_path, HEAD + 'steps = [{ message = "hi" }]')
     assert (scenario.skill.id, scenario.skill.name, scenario.words) == ("try", "Try", {"try"})
-    assert isinstance(scenario.response, Reply)
+    assert isinstance(scenario.response, MessageResponse)
 
 
 def test_every_kind_of_step_is_read(tmp_path: Path):
