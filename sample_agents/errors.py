@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+from inspector.protocol.bindings import grpc, rest
 from inspector.protocol.errors import BY_NAME, ProtocolError
+from inspector.protocol.model import Json
 
 from .versions import Version
 
@@ -33,6 +37,27 @@ def task_not_found(task_id: str) -> CallError:
 def internal_error() -> CallError:
     """Return the error for a defect of the agent."""
     return CallError("InternalError", "Internal error: the agent failed to process the call.")
+
+
+def encode_http_error(error: CallError, version: Version) -> tuple[int, Json]:
+    """Return the status and the body of an error over HTTP+JSON, as in AIP-193.
+
+    Before 1.0 no body is defined: SDKs read a code and a message.
+    """
+    status, word = error.kind.statuses(version.release)
+    status = error.status or status
+    if version.traits.details_errors:
+        return status, rest.encode_error(error.kind, error.message, status, word)
+    return status, {"code": error.kind.code, "message": error.message}
+
+
+async def abort_grpc(library: Any, context: Any, error: CallError, version: Version) -> None:
+    """End a gRPC call with the status of an error; before 1.0, its message starts with the name of the error."""
+    code, details = grpc.encode_error(error.kind, error.message, error.kind.statuses(version.release)[1])
+    status = next(item for item in library.StatusCode if item.value[0] == code)
+    if version.traits.details_errors:
+        await context.abort(status, error.message, ((grpc.DETAILS, details),))
+    await context.abort(status, f"{error.kind.name}: {error.message}")
 
 
 def encode_error(error: CallError, version: Version) -> ProtocolError:

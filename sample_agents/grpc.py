@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from inspector.protocol.bindings.grpc import DETAILS, encode_error, read, write_answer
+from inspector.protocol.bindings.grpc import read, write_answer
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
@@ -17,7 +17,7 @@ from . import extension
 from .access import ANYTHING, Access, MissingScopeError
 from .authentication import Authenticator, credentials_in
 from .checks import check_version
-from .errors import CallError, bad_params, internal_error
+from .errors import CallError, abort_grpc, bad_params, internal_error
 from .faults.segments import events_of
 from .listening import GrpcListener, grpc_metadata
 from .service import Call, Service
@@ -118,7 +118,7 @@ class Grpc:
                 self._log(f"{version.name} {operation}")
                 return message
             self._log(f"{version.name} refused: {error.kind.name}")
-            await _abort(grpc, context, error, version)
+            await abort_grpc(grpc, context, error, version)
             return None
 
         return handle
@@ -179,13 +179,3 @@ def _metadata_of(call: Call) -> tuple[tuple[str, str], ...]:
 def _read(dialect: Dialect, operation: Operation, raw: bytes) -> Any:
     value: Json | Unreadable = read(dialect, operation, raw, is_request=True)
     return value if isinstance(value, Unreadable) else dialect.decode_request(operation, value)
-
-
-async def _abort(grpc: Any, context: Any, error: CallError, version: Version) -> None:
-    """End a call with the status of an error; before 1.0, its message starts with the name of the error."""
-    word = error.kind.statuses(version.release)[1]
-    code, details = encode_error(error.kind, error.message, word)
-    status = next(item for item in grpc.StatusCode if item.value[0] == code)
-    if version.traits.details_errors:
-        await context.abort(status, error.message, ((DETAILS, details),))
-    await context.abort(status, f"{error.kind.name}: {error.message}")

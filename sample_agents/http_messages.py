@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
+from dataclasses import replace
 
 from aiohttp import web
 
@@ -20,6 +21,7 @@ from .errors import CallError
 from .faults.fault import AbortConnectionError, Head, Level
 from .faults.fault_plan import FaultPlan
 from .faults.segments import Segment
+from .listening import cut_connection
 from .service import Call
 from .task_store import Subscription
 from .versions import Version
@@ -80,7 +82,7 @@ async def send_json(request: web.Request, head: Head, value: Json, fault_plan: F
     """Send a JSON value, changed by the faults of the call."""
     body = fault_plan.encode(value)
     if not fault_plan.at(Level.FRAMES):
-        return web.Response(body=body, status=head.status, content_type=head.content_type, headers=head.headers)
+        return response_of(replace(head, body=body))
     response = web.StreamResponse(status=head.status, headers={"Content-Type": head.content_type, **head.headers})
     await response.prepare(request)
     try:
@@ -88,7 +90,7 @@ async def send_json(request: web.Request, head: Head, value: Json, fault_plan: F
             async for chunk in frames:
                 await response.write(chunk)
     except AbortConnectionError:
-        _cut(request)
+        cut_connection(request)
     return response
 
 
@@ -141,14 +143,14 @@ class EventStreams:
         except ConnectionError:
             self._log(f"{title}: client disconnected")
         except TimeoutError:
-            _cut(request)
+            cut_connection(request)
             self._log(f"{title}: client stopped reading")
         except AbortConnectionError:
-            _cut(request)
+            cut_connection(request)
             self._log(f"{title}: connection closed by a fault")
         except Exception:
             _logger.exception("a stream failed")
-            _cut(request)
+            cut_connection(request)
         finally:
             subscription.end()
         return response
@@ -210,8 +212,3 @@ async def _frames(
 
 def _frame(payload: bytes) -> bytes:
     return b"data: " + payload + b"\n\n"
-
-
-def _cut(request: web.Request) -> None:
-    if request.transport is not None:
-        request.transport.abort()

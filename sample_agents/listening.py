@@ -113,6 +113,20 @@ class GrpcListener:
         await self._server.stop(_GRACE)
 
 
+def origin_of(request: web.Request) -> str:
+    """Return the origin under which the client reached the server, `""` without a valid header Host."""
+    try:
+        return str(request.url.origin()) if request.headers.get("Host") else ""
+    except ValueError:
+        return ""
+
+
+def cut_connection(request: web.Request) -> None:
+    """Close the connection of a request within its response."""
+    if request.transport is not None:
+        request.transport.abort()
+
+
 def grpc_metadata(context: Any) -> dict[str, str]:
     """Return the metadata of a gRPC call; the values of a repeated name are joined with commas."""
     metadata: dict[str, str] = {}

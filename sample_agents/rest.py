@@ -8,14 +8,14 @@ from collections.abc import Callable
 from aiohttp import web
 
 from inspector.protocol.bindings.jsonrpc import EVENT_STREAM, JSON
-from inspector.protocol.bindings.rest import Found, encode_error, find, read_query
+from inspector.protocol.bindings.rest import Found, find, read_query
 from inspector.protocol.jsonvalue import dump, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import STREAMING
 
 from .access import MissingScopeError
 from .checks import check_version
-from .errors import CallError, bad_params, internal_error
+from .errors import CallError, bad_params, encode_http_error, internal_error
 from .faults.fault import Head
 from .http_messages import (
     A2A_JSON,
@@ -62,7 +62,9 @@ class Rest:
             if (other := replacement_response(head)) is not None:
                 return other
             if streams:
-                encoder = StreamEncoder(dialect.encode_event, lambda refused: self._encode_error(refused)[1])
+                encoder = StreamEncoder(
+                    dialect.encode_event, lambda refused: encode_http_error(refused, self._version)[1]
+                )
                 return await self._streams.send(request, await self._service.open(call), call, head, encoder)
             result = dialect.encode_result(call.operation, await self._service.answer(call))
             self._log(f"{self._version.name} {call.operation}")
@@ -76,7 +78,7 @@ class Rest:
             _logger.exception("a call failed")
             error = internal_error()
         self._log(f"{self._version.name} refused: {error.kind.name}")
-        status, body = self._encode_error(error)
+        status, body = encode_http_error(error, self._version)
         return web.Response(body=dump(body), content_type=JSON, status=status, headers=headers)
 
     async def _open(self, request: web.Request, found: Found, base: str) -> Call:
@@ -98,14 +100,6 @@ class Rest:
             raise bad_params(f"The request body is {type_name(value)}; a JSON object is required.")
         renamed: dict[str, Json] = camel_case(value) if self._version.snake_case else value
         return renamed
-
-    def _encode_error(self, error: CallError) -> tuple[int, Json]:
-        """Encode an error as in AIP-193. Before 1.0 no body is defined: SDKs read a code and a message."""
-        status, word = error.kind.statuses(self._version.release)
-        status = error.status or status
-        if self._version.traits.details_errors:
-            return status, encode_error(error.kind, error.message, status, word)
-        return status, {"code": error.kind.code, "message": error.message}
 
 
 def _no_such(verb: str, path: str) -> str:

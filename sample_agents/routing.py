@@ -21,6 +21,7 @@ from .errors import CallError
 from .faults.fault import Head
 from .http_messages import ACCESS, EventStreams, access_of, replacement_response, response_of, send_json
 from .jsonrpc import JsonRpc
+from .listening import origin_of
 from .profile import Endpoint, Profile
 from .rest import Rest
 from .service import Call, Service
@@ -79,7 +80,7 @@ class Router:
         first = full_path.split("/", 2)[1]
         endpoint_path = f"/{first}" if f"/{first}" in self._handlers else ""
         handlers, path = self._handlers[endpoint_path], "/" + full_path.removeprefix(endpoint_path).lstrip("/")
-        base = self._base(request)
+        base = origin_of(request) or self._url()
         if path in CARD_PATHS and request.method in ("GET", "HEAD"):
             return self._cards.answer(request, handlers.endpoint, path, base)
         if full_path == CATALOG_PATH and request.method in ("GET", "HEAD"):
@@ -130,10 +131,3 @@ class Router:
         except CallError as refused:
             return web.Response(status=404, text=refused.message)
         return await send_json(request, head, version.dialect.encode_result(call.operation, card), fault_plan)
-
-    def _base(self, request: web.Request) -> str:
-        """Return the origin under which the client reached the agent, from the Host header."""
-        try:
-            return str(request.url.origin()) if request.headers.get("Host") else self._url()
-        except ValueError:
-            return self._url()

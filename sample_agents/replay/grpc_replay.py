@@ -10,9 +10,9 @@ from typing import Any
 from urllib.parse import quote
 
 from inspector.capture.records import Kind, Record
-from inspector.protocol.bindings.grpc import DETAILS, OK, encode_error
+from inspector.protocol.bindings.grpc import DETAILS, OK
 
-from ..errors import CallError
+from ..errors import CallError, abort_grpc
 from ..listening import grpc_metadata
 from .call_content import RawRequest
 from .playback import Miss, Playback, Player, stays_open
@@ -104,12 +104,7 @@ async def _refuse(grpc: Any, context: Any, miss: Miss) -> None:
     version, message = miss.call.version, miss.message
     while len(quote(message)) > _LONGEST_MESSAGE:
         message = message[: len(message) * 9 // 10]
-    error = CallError("UnsupportedOperationError", message)
-    code, details = encode_error(error.kind, error.message, error.kind.statuses(version.release)[1])
-    status = next(item for item in grpc.StatusCode if item.value[0] == code)
-    if version.traits.details_errors:
-        await context.abort(status, error.message, ((DETAILS, details),))
-    await context.abort(status, f"{error.kind.name}: {error.message}")
+    await abort_grpc(grpc, context, CallError("UnsupportedOperationError", message), version)
 
 
 def _metadata(headers: Iterable[Any]) -> Iterator[tuple[str, str | bytes]]:

@@ -11,13 +11,12 @@ from aiohttp import web
 
 from inspector.capture.records import Kind, Record
 from inspector.protocol.bindings.jsonrpc import EVENT_STREAM, JSON, encode_answer
-from inspector.protocol.bindings.rest import encode_error as encode_rest_error
 from inspector.protocol.card import CARD_PATHS
 from inspector.protocol.jsonvalue import dump
-from inspector.protocol.model import Json
 from inspector.protocol.operations import STREAMING
 
-from ..errors import CallError, encode_error
+from ..errors import CallError, encode_error, encode_http_error
+from ..listening import cut_connection, origin_of
 from .call_content import RawRequest, is_json_rpc
 from .http_headers import sendable
 from .playback import Miss, Playback, Player, stays_open
@@ -64,7 +63,7 @@ class HttpReplay:
     def _document(self, request: web.Request, path: str) -> web.Response | None:
         """Return a recorded card or another document, None if there is none at this path."""
         recording = self._player.recording
-        addresses = self._addresses(_origin(request))
+        addresses = self._addresses(origin_of(request))
         card, document = recording.card(path), recording.documents.get(path)
         headers = list(sendable(document.head.meta["headers"])) if document is not None else [("Content-Type", JSON)]
         if card is not None:
@@ -81,7 +80,7 @@ class HttpReplay:
         """Send a recorded response; after a recorded failure the connection is closed, too."""
         response = web.StreamResponse()
         last: Record | None = None
-        addresses = self._addresses(_origin(request))
+        addresses = self._addresses(origin_of(request))
         title = f"#{playback.exchange.number}"
         try:
             async for record in playback.records():
@@ -95,7 +94,7 @@ class HttpReplay:
                 self._log(f"{title}: recorded bytes sent; waiting for the client to disconnect")
                 await asyncio.Event().wait()
             if last is not None and last.kind is Kind.END and last.meta["how"] != "complete":
-                _cut(request)
+                cut_connection(request)
             else:
                 await response.write_eof()
         except asyncio.CancelledError:
@@ -104,7 +103,7 @@ class HttpReplay:
         except ConnectionError:
             self._log(f"{title}: client disconnected")
         except TimeoutError:
-            _cut(request)
+            cut_connection(request)
             self._log(f"{title}: client stopped reading")
         return response
 
@@ -146,21 +145,5 @@ def _refusal(miss: Miss) -> web.Response:
         if miss.call.operation in STREAMING:  # some clients ignore an error outside of a stream
             return web.Response(body=b"data: " + body + b"\n\n", content_type=EVENT_STREAM)
         return web.Response(body=body, content_type=JSON)
-    status, word = error.kind.statuses(version.release)
-    value: Json = {"code": error.kind.code, "message": error.message}
-    if version.traits.details_errors:
-        value = encode_rest_error(error.kind, error.message, status, word)
+    status, value = encode_http_error(error, version)
     return web.Response(body=dump(value), content_type=JSON, status=status)
-
-
-def _origin(request: web.Request) -> str:
-    """Return the origin under which the client reached the server, `""` without a valid header Host."""
-    try:
-        return str(request.url.origin()) if request.headers.get("Host") else ""
-    except ValueError:
-        return ""
-
-
-def _cut(request: web.Request) -> None:
-    if request.transport is not None:
-        request.transport.abort()

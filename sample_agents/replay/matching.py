@@ -19,14 +19,7 @@ _OTHER_CALL = 100.0
 
 
 class Match(NamedTuple):
-    """The exchange for a request, and what differs without making it another request."""
-
-    exchange: Exchange
-    differences: tuple[Difference, ...]
-
-
-class Near(NamedTuple):
-    """A recorded request that is similar to a request, and how they differ."""
+    """A recorded exchange whose request is that of the client or similar to it, and how both requests differ."""
 
     exchange: Exchange
     differences: tuple[Difference, ...]
@@ -74,16 +67,16 @@ class Matcher:
         self._serve(exchange)
         return Match(exchange, preferences[exchange.number])
 
-    def nearest(self, call: CallContent) -> list[Near]:
+    def nearest(self, call: CallContent) -> list[Match]:
         """Return the recorded requests that are most similar to a request, the most similar first."""
         call = self.ids.translate(call)
-        ranked: list[tuple[float, int, Near]] = []
+        ranked: list[tuple[float, int, Match]] = []
         for exchange in self._exchanges[-_MOST_COMPARED:]:
             found = tuple(self._differences(exchange, call))
             same = exchange.call.operation == call.operation
             distance = sum(item.distance for item in found) + (0.0 if same else _OTHER_CALL)
-            ranked.append((distance, exchange.number, Near(exchange, found)))
-        nearest: list[Near] = []
+            ranked.append((distance, exchange.number, Match(exchange, found)))
+        nearest: list[Match] = []
         for _, _, near in sorted(ranked, key=lambda item: item[:2]):
             if near.differences not in [other.differences for other in nearest]:  # not the same request again
                 nearest.append(near)

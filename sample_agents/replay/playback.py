@@ -15,7 +15,7 @@ from ..versions import V1_0, Version
 from .call_content import CallContent, RawRequest, read_call
 from .exchange import Exchange
 from .identities import Replacements, with_webhook
-from .matching import Match, Matcher, Near
+from .matching import Match, Matcher
 from .pushes import PushReplay
 from .recording import Recording
 from .rewriting import Addresses, moved_urls, rewrite_card
@@ -33,7 +33,7 @@ class Miss:
     """A request that the recording does not contain, and the recorded requests that are nearest."""
 
     call: CallContent
-    nearest: tuple[Near, ...]
+    nearest: tuple[Match, ...]
 
     @property
     def described(self) -> list[str]:
