@@ -290,7 +290,7 @@ def disabled_reason(command: str, *nodes: object) -> str:
 
 def not_available(key: str, command: str, reason: str, places: Sequence[str] | None) -> str:
     """Return the sentence about a key that does nothing; `places` are the views with its command, None for this one."""
-    name = f"{shown_key(key)} ({COMMANDS[command].name or command})"
+    name = f"{shown_key(key)} ({COMMANDS[command].name})"
     if reason:
         return f"{name} is not available: {reason}."
     if places is None:

@@ -15,7 +15,6 @@ from textual.message import Message
 from textual.widgets import Input, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
-from inspector.lazy_dataclass import dataclass
 from inspector.session.compose.build import implied
 from inspector.session.compose.draft import DraftPart, PartKind
 from inspector.tui.compose.outline import size_of
@@ -70,12 +69,8 @@ class PartEditor(Pane):
     }
     """
 
-    @dataclass
     class Changed(Message):
-        """The part at an index was changed."""
-
-        index: int
-        part: DraftPart
+        """The part was changed."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
         super().__init__("Part", id=id)
@@ -177,7 +172,7 @@ class PartEditor(Pane):
         if changed != self._part:
             self._part = changed
             self._hint()
-            self.post_message(self.Changed(self.index, changed))
+            self.post_message(self.Changed())
 
     # Input
 

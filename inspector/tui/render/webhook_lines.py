@@ -7,7 +7,7 @@ from textual.content import Content
 
 from inspector.session.push.attempts import Chain
 from inspector.session.push.diagnose import Diagnosis
-from inspector.session.push.matching import Reconciliation, SourceReport, Update
+from inspector.session.push.matching import Reconciliation, Source, SourceReport, Update
 from inspector.session.push.service import PushService
 from inspector.text.sanitise import clean_line
 from inspector.text.units import duration
@@ -27,8 +27,6 @@ _CELL = 11
 _DELAY = "delay"
 _DELAY_WIDTH = 9
 _MEANWHILE = {None: "", True: "; the task did not change meanwhile", False: "; the task continued meanwhile"}
-_SOURCES = {"stream": "stream", "push": "push", "response": "response"}
-"""The title of each member of `Source` by its value, because `Source` is imported only after the first frame."""
 
 
 def receiver_text(push: PushService, agent_url: str) -> Content:
@@ -73,12 +71,12 @@ def reconciled(
     if not found.updates:
         return [_line("", "line--soft", "No event of this task was recorded yet.")]
     began = found.updates[0].first
-    head = "".join(f"{title:<{_CELL}}" for title in _SOURCES.values())
+    head = "".join(f"{title:<{_CELL}}" for title in Source)
     longest = max(cell_len(_what(update, glyphs)) for update in found.updates) + len("  ")
     what = max(_LEAST_WHAT, min(longest + 1, width - len(head) - _DELAY_WIDTH))
     lines = [labelled("  update", f"{head}{_DELAY}", what, "line--soft")]
     lines += [_update(update, began, what, glyphs) for update in found.updates]
-    counted = ", ".join(f"{count:,} by {_SOURCES[way]}" for way, count in found.events.items())
+    counted = ", ".join(f"{count:,} by {source}" for source, count in found.events.items())
     lines += [_gap(), _line("  events      ", "line--soft", counted)]
     lines += [_line(f"{glyphs.folded} ", "line--warning", remark) for remark in found.words]
     if chains:
@@ -99,11 +97,10 @@ def _what(update: Update, glyphs: Glyphs, width: int = _MOST_WHAT) -> str:
 
 
 def _update(update: Update, began: float, width: int, glyphs: Glyphs) -> Paragraph:
-    cells = [next((seen for way, seen in update.reports.items() if way == name), None) for name in _SOURCES]
     delay = "" if update.delay is None else f"{update.delay * 1000:+,.0f} ms"
     shown = _what(update, glyphs, width - 3)
     head = f"{glyphs.cross if update.differs else ' '} {shown}{' ' * (width - 2 - cell_len(shown))}"
-    text = "".join(f"{_seen(cell, began):<{_CELL}}" for cell in cells) + delay
+    text = "".join(f"{_seen(update.reports.get(source), began):<{_CELL}}" for source in Source) + delay
     return _line(head, "line--bad" if update.differs else "line--text", text)
 
 

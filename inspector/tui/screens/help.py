@@ -20,7 +20,6 @@ from inspector.tui.widgets.text_block import TextBlock
 
 _KEY = len("shift+tab")
 """The cells of the keys and symbols."""
-_ORDER = (Group.SEND, Group.INSPECT, Group.TASK, Group.GO_TO, Group.EDIT, Group.MOVE)
 
 
 class HelpScreen(Dialog[None]):
@@ -47,7 +46,7 @@ class HelpScreen(Dialog[None]):
 
     def _keys(self) -> tuple[list[list[Content]], set[str]]:
         """Return the keys that work now, as a block for each group, and the names of their commands."""
-        lines: dict[Group, list[Content]] = {group: [_heading(group.value)] for group in _ORDER}
+        lines: dict[Group, list[Content]] = {group: [_heading(group.value)] for group in Group}
         listed: set[str] = set()
         actions: set[str] = set()
         for key, active in self._below.active_bindings.items():

@@ -24,7 +24,7 @@ class TranslateScreen(Dialog[None]):
 
     FRAME = "translate"
     BINDINGS: ClassVar[list[BindingType]] = [
-        bind("representation", "translate(1)", "next version", "Show the next protocol version"),
+        bind("representation", "translate", "next version", "Show the next protocol version"),
         bind("copy", "copy", "", "Copy the value under the cursor"),
         bind("open", "continue", "continue", "Continue the tour", priority=True),
         bind("back", "leave", "close", "Close the translation"),
@@ -56,10 +56,9 @@ class TranslateScreen(Dialog[None]):
         self._show()
         self.query_one("#right").focus()
 
-    def action_translate(self, step: int) -> None:
-        """Show the next (1) or the previous (-1) translation."""
-        others = len(self._translations) - 1
-        self._shown = (self._shown - 1 + step) % others + 1
+    def action_translate(self) -> None:
+        """Show the next translation."""
+        self._shown = self._shown % (len(self._translations) - 1) + 1
         self._show()
 
     def _show(self) -> None:

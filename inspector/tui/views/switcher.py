@@ -20,7 +20,6 @@ if TYPE_CHECKING:  # loaded later
     from inspector.tui.views.chat import ChatView
     from inspector.tui.views.checks import ChecksView
     from inspector.tui.views.tasks import TasksView
-    from inspector.tui.views.traffic import TrafficView
     from inspector.tui.views.webhooks import WebhooksView
 
 
@@ -44,11 +43,6 @@ class ViewSwitcher(Switcher):
     def chat(self) -> ChatView:
         """The Chat view, which must be mounted."""
         return cast("ChatView", self._views["chat"])
-
-    @property
-    def traffic(self) -> TrafficView:
-        """The Traffic view, which must be mounted."""
-        return cast("TrafficView", self._views["traffic"])
 
     @property
     def webhooks(self) -> WebhooksView:

@@ -26,7 +26,7 @@ from inspector.tui.check_making import ask_for_check
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify, notify_fault, notify_faults
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.rows import state_style
+from inspector.tui.render.rows import state_colour
 from inspector.tui.render.task_table import FIELDS, TaskFacts, TaskTable
 from inspector.tui.render.text_lines import Paragraphs
 from inspector.tui.screens.dialog import ask
@@ -60,12 +60,6 @@ _CLOCK = 1.0
 """How often the ages are drawn again, in seconds."""
 _OF_TASK = frozenset({"refresh", "cancel", "subscribe", "poll"})
 """The commands that need a task."""
-_STYLES = {
-    "feed--good": "$state-good",
-    "feed--warning": "$state-warning",
-    "feed--bad": "$state-bad",
-    "feed--text": "$foreground",
-}
 
 
 class TasksView(View):
@@ -229,7 +223,7 @@ class TasksView(View):
         if account.moves:
             state = f"{self.glyphs.state_glyph(account.state)} {short(account.state)}"
             took = duration(account.seconds(now))
-            chips += [Chip(state, _STYLES[state_style(account.state)]), Chip(took, "$text-soft")]
+            chips += [Chip(state, state_colour(account.state)), Chip(took, "$text-soft")]
         self._facts_pane.set_title(*chips)
         facts = TaskFacts(task, self._requests.of(task), self._polls.get(task.id), self.glyphs, now)
         top = self._facts.scroll_y

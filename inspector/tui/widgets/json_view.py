@@ -11,7 +11,7 @@ from textual.message import Message
 from inspector.lazy_dataclass import dataclass
 from inspector.text.sanitise import clean
 from inspector.tui.keys import bind, key_of
-from inspector.tui.notify import copy, notify
+from inspector.tui.notify import notify
 from inspector.tui.render.json_lines import JsonLines
 from inspector.tui.render.json_nodes import NotJsonError, Value, read
 from inspector.tui.render.text_lines import LIMIT, Piece, WrappedText
@@ -140,10 +140,6 @@ class JsonView(CursorView):
         """Go to the next hit in a direction."""
         if not self._go_to_hit(step):
             notify(self, f"No match. Press {key_of('filter')} to search.", "warning")
-
-    def action_copy_pointer(self) -> None:
-        """Copy the JSON pointer of the line under the cursor."""
-        copy(self, self.pointer)
 
     def _go_to_hit(self, step: int, *, here: bool = False) -> int:
         hit = self.source.next_hit(self.cursor, step, here=here) if isinstance(self.source, JsonLines) else None
