@@ -29,7 +29,7 @@ from inspector.tui.screens.session_screen import SessionScreen
 from inspector.tui.task_calls import calls_for, switch_push
 from inspector.tui.trust import send_credentials
 from inspector.tui.views.agent import AgentView
-from inspector.tui.views.base import NO_AGENT, CallWanted, CheckMade
+from inspector.tui.views.base import NO_AGENT, CallWanted, CheckMade, RecordWanted
 from inspector.tui.views.registry import entry_of
 from inspector.tui.widgets.card_view import CardView
 
@@ -37,8 +37,6 @@ if TYPE_CHECKING:  # loaded after the card is shown
     from inspector.session.call import Call
     from inspector.tui.credential_dialogs import CredentialDialogs
     from inspector.tui.tour import Send
-    from inspector.tui.views.checks import ChecksView
-    from inspector.tui.views.findings import FindingsView
     from inspector.tui.views.tasks import TasksView
     from inspector.tui.widgets.tour import Tour
 
@@ -167,7 +165,7 @@ class WorkbenchScreen(SessionScreen):
         if await send_credentials(self.app, self.session):
             self._show_new_credentials()
 
-    def on_agent_view_credentials_wanted(self) -> None:
+    def on_card_view_credentials_wanted(self) -> None:
         """Log in to the agent or enter a secret."""
         self.action_credentials()
 
@@ -258,12 +256,8 @@ class WorkbenchScreen(SessionScreen):
         self.chat.open_task(event.task_id)
         self.chat.focus_timeline()
 
-    async def on_findings_view_record_wanted(self, event: FindingsView.RecordWanted) -> None:
+    async def on_record_wanted(self, event: RecordWanted) -> None:
         """Show a record."""
-        await self.show_record(event.seq)
-
-    async def on_checks_view_record_wanted(self, event: ChecksView.RecordWanted) -> None:
-        """Show the request of a test."""
         await self.show_record(event.seq)
 
     async def on_check_made(self, event: CheckMade) -> None:

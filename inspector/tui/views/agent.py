@@ -68,9 +68,6 @@ class AgentView(View):
     class StopWanted(Message):
         """The user wants to cancel connecting."""
 
-    class CredentialsWanted(Message):
-        """The user wants to enter credentials."""
-
     @dataclass
     class Connected(Message):
         """The agent now serves another card."""
@@ -341,10 +338,6 @@ class AgentView(View):
     def on_card_view_verify_wanted(self) -> None:
         """Fetch the keys, and verify the signatures."""
         self.action_verify()
-
-    def on_card_view_credentials_wanted(self) -> None:
-        """Request the dialog for credentials."""
-        self.post_message(self.CredentialsWanted())
 
     def action_stop(self) -> None:
         """Cancel connecting."""

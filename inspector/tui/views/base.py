@@ -41,6 +41,13 @@ class CallWanted(Message):
 
 
 @dataclass
+class RecordWanted(Message):
+    """The user wants to see a record."""
+
+    seq: int
+
+
+@dataclass
 class CheckMade(Message):
     """A check file was written."""
 

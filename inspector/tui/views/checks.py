@@ -11,12 +11,10 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.message import Message
 from textual.worker import Worker
 
 from inspector.capture import recent_check_files
 from inspector.capture.records import Record
-from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import Json
 from inspector.session.check.checked_tests import CheckedTest, counts_of, in_words
 from inspector.session.check.status import FAILED, Status
@@ -28,7 +26,7 @@ from inspector.tui.notify import notify, notify_faults
 from inspector.tui.render.check_rows import CheckItem
 from inspector.tui.render.glyphs import PHASE, Glyphs
 from inspector.tui.screens.dialog import ask
-from inspector.tui.views.base import View
+from inspector.tui.views.base import RecordWanted, View
 from inspector.tui.views.registry import key_of_view
 from inspector.tui.widgets.check_list import CheckListPane
 from inspector.tui.widgets.check_pane import CheckPane
@@ -72,12 +70,6 @@ class ChecksView(View):
         bind("back", "clear_filter", "clear filter", "Show all tests", show=False),
     ]
     NEEDS_AGENT: ClassVar[frozenset[str]] = _RUNS
-
-    @dataclass
-    class RecordWanted(Message):
-        """The user wants to see a record."""
-
-        seq: int
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
@@ -195,7 +187,7 @@ class ChecksView(View):
         if self._checks is None:
             self.action_load()
         elif request:
-            self.post_message(self.RecordWanted(request))
+            self.post_message(RecordWanted(request))
         elif isinstance(self.selected, CheckedTest):
             notify(self, "The test has no requests.")
 

@@ -7,10 +7,8 @@ from typing import ClassVar
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
-from textual.message import Message
 
 from inspector.findings.rules import RULES
-from inspector.lazy_dataclass import dataclass
 from inspector.session.session import Session
 from inspector.text.units import counted
 from inspector.tui.keys import bind, key_of
@@ -18,7 +16,7 @@ from inspector.tui.render.finding_lines import rule_of
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import SEVERITY_STYLES, Cells
 from inspector.tui.screens.search import SearchScreen
-from inspector.tui.views.base import View
+from inspector.tui.views.base import RecordWanted, View
 from inspector.tui.widgets.feed import Column, Feed, Headings
 from inspector.tui.widgets.finding_pane import FindingPane, Occurrence
 from inspector.tui.widgets.pane import Chip, Pane
@@ -79,12 +77,6 @@ class FindingsView(View):
         bind("next-match", "occurrence(1)", "next occurrence", "Go to the next occurrence"),
         bind("previous-match", "occurrence(-1)", "previous occurrence", "Go to the previous occurrence", show=False),
     ]
-
-    @dataclass
-    class RecordWanted(Message):
-        """The user wants to see a record."""
-
-        seq: int
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
         super().__init__(session, glyphs, id=id)
@@ -198,7 +190,7 @@ class FindingsView(View):
         occurrences = self._occurrences(rule)
         number = self._current if rule == self._rule and self._current < len(occurrences) else 0
         if occurrences:
-            self.post_message(self.RecordWanted(occurrences[number].record.seq))
+            self.post_message(RecordWanted(occurrences[number].record.seq))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable the keys for occurrences if there are none."""

@@ -14,6 +14,7 @@ from textual.timer import Timer
 
 from inspector.capture.private_files import CaptureError, reason
 from inspector.findings.url import is_local
+from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import FaultError
 from inspector.session.call import Call
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
@@ -51,14 +52,13 @@ class ChatComposer(Composer):
         bind("editor", "editor"),
     ]
 
+    @dataclass
     class CallPrepared(Message):
         """Send a message by this call; `elsewhere` means that it was written on the compose screen."""
 
-        def __init__(self, call: Call, draft: Draft, *, elsewhere: bool = False) -> None:
-            super().__init__()
-            self.call = call
-            self.draft = draft
-            self.elsewhere = elsewhere
+        call: Call
+        draft: Draft
+        elsewhere: bool = False
 
     def __init__(self, session: Session, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
         super().__init__(id=id)

@@ -69,13 +69,12 @@ class Composer(Pane):
     The text is one part of the draft; `draft` returns the whole draft, and `take` replaces it.
     """
 
+    @dataclass
     class SendRequested(Message):
         """The user wants the message to be sent."""
 
-        def __init__(self, draft: Draft, *, stream: bool) -> None:
-            super().__init__()
-            self.draft = draft
-            self.stream = stream
+        draft: Draft
+        stream: bool
 
     class Changed(Message):
         """The message was changed."""

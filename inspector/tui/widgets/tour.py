@@ -28,14 +28,13 @@ class Tour(Static, can_focus=True):
         bind("back", "move('leave')", "leave", "Leave the tour"),
     ]
 
+    @dataclass
     class Shown(Message):
         """Show a step, with the record that was found for it (0 for none); `focused` keeps the focus on the tour."""
 
-        def __init__(self, step: Step, found: int, *, focused: bool) -> None:
-            super().__init__()
-            self.step = step
-            self.found = found
-            self.focused = focused
+        step: Step
+        found: int
+        focused: bool
 
     @dataclass
     class SendWanted(Message):
