@@ -363,14 +363,14 @@ async def test_a_report_of_the_results_is_saved(open_app: Open, mock: str, tmp_p
         assert driver.enabled("S") is False
         await driver.press("u")
         await finished(driver, view)
-        for name in (path, report):
+        for name, problem in ((path, "Choose another name."), (tmp_path / "none/a.json", "no folder"), (report, "")):
             await driver.press("S")
             await driver.until("HTML: a page")
             await driver.press("down", "enter")
             await driver.paste(str(name))
             await driver.press("enter")
-            if name is path:
-                await driver.until("Choose another name.")
+            if problem:
+                await driver.until(problem)
                 await driver.press("escape")
         await driver.until(report.exists)
         await driver.settled()

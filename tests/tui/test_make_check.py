@@ -90,7 +90,7 @@ async def test_an_existing_file_is_not_replaced(open_app: Open, mock: str, folde
         name = next(word for word in made.split() if word.endswith(".acts.yaml"))
         (folder / name).write_text("mine")
         await driver.press("enter", "enter")
-        await driver.until("exists already")
+        await driver.until("Choose another name.")
         assert (folder / name).read_text() == "mine"
 
 

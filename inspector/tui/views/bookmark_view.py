@@ -9,7 +9,7 @@ from textual.binding import BindingType
 
 from inspector.capture.records import Record
 from inspector.session.session import Session
-from inspector.tui.check_making import ask_for_check
+from inspector.tui.check_dialogs import ask_for_check
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import Glyphs

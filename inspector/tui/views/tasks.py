@@ -22,7 +22,7 @@ from inspector.session.task_requests import TaskRequests
 from inspector.session.tasks import TrackedTask
 from inspector.text.short_id import short_id
 from inspector.text.units import duration
-from inspector.tui.check_making import ask_for_check
+from inspector.tui.check_dialogs import ask_for_check
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify, notify_fault, notify_faults
 from inspector.tui.render.glyphs import Glyphs
