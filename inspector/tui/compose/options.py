@@ -12,7 +12,6 @@ from textual.screen import Screen
 from inspector.capture.private_files import reason
 from inspector.capture.records import Kind
 from inspector.protocol.assemble import AssembledTask
-from inspector.protocol.errors import FaultError
 from inspector.protocol.jsonvalue import parse_strictly, type_name
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Unreadable
@@ -25,8 +24,9 @@ from inspector.session.session import Session
 from inspector.text.short_id import short_id
 from inspector.text.typed_path import typed_path
 from inspector.tui.compose.outline import LABELS
-from inspector.tui.notify import notify, notify_fault
+from inspector.tui.notify import notify, notify_faults
 from inspector.tui.render.drafts import excerpt
+from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen, PickScreen
 from inspector.tui.task_calls import switch_push
 
@@ -80,7 +80,7 @@ class SettingForms:
         offered = (extension.uri for extension in connection.card.capabilities.extensions or ()) if connection else ()
         tasks = [task.id for task in self._session.tasks.all()][:_MOST_TASKS]
         modes = output_modes(connection.card) if connection else []
-        ask: dict[str, Callable[[], object]] = {
+        actions: dict[str, Callable[[], object]] = {
             "task": self._ask_task,
             "context": self._ask_context,
             "id": self._ask_message_id,
@@ -97,8 +97,8 @@ class SettingForms:
             "tenant": draft.tenant,
             "params": "; ".join(f"{name}: {value}" for name, value in draft.svc_params),
         }
-        if key in ask:
-            ask[key]()
+        if key in actions:
+            actions[key]()
         elif key in texts:
             self._ask_text(key, texts[key])
 
@@ -123,11 +123,9 @@ class SettingForms:
         choices = [Choice(_NEW, "none: a new context, or that of the task")]
         choices += [Choice(context, context) for context in [*known][:_MOST_TASKS]]
         chosen = self._draft().context_id
-
-        def take(value: str) -> None:
-            self._take("context", context_id=value)
-
-        self._ask_id("context", "the id of a context", choices, chosen, take)
+        self._ask_id(
+            "context", "the id of a context", choices, chosen, lambda value: self._take("context", context_id=value)
+        )
 
     def _ask_message_id(self) -> None:
         """Ask for the message id: the present id, a new id, or (for a retry) the id of a sent message."""
@@ -152,10 +150,6 @@ class SettingForms:
         known = any(choice.value == chosen for choice in choices)
         field = Field(_VALUE, "id", hint, "" if known else chosen)
 
-        def take(values: dict[str, str] | None) -> None:
-            if values is not None:
-                done(values[_VALUE] if values[CHOICE] == _OTHER else values[CHOICE])
-
         form = FormScreen(
             _title(key),
             [field],
@@ -163,18 +157,14 @@ class SettingForms:
             chosen=chosen if known else _OTHER,
             description=_DESCRIPTIONS[key],
         )
-        self._screen.app.push_screen(form, take)
+        ask(self._screen, form, lambda values: done(values[_VALUE if values[CHOICE] == _OTHER else CHOICE]))
 
     # Lists, texts and switches
 
     def _ask_list(self, key: str, member: str, offered: Sequence[str]) -> None:
-        def take(values: tuple[str, ...] | None) -> None:
-            if values is not None:
-                self._take(key, **{member: values})
-
         chosen = getattr(self._draft(), member)
         pick = PickScreen(_title(key), offered, chosen, description=_DESCRIPTIONS[key])
-        self._screen.app.push_screen(pick, take)
+        ask(self._screen, pick, lambda values: self._take(key, **{member: values}))
 
     def _ask_text(self, key: str, value: str) -> None:
         hint, problem = _TEXTS[key]
@@ -182,13 +172,9 @@ class SettingForms:
         def check(values: Mapping[str, str]) -> str:
             return problem(values[_VALUE]) if values[_VALUE] else ""
 
-        def take(values: dict[str, str] | None) -> None:
-            if values is not None:
-                self._set_text(key, values[_VALUE])
-
         field = Field(_VALUE, LABELS[key], hint, value)
         form = FormScreen(_title(key), [field], check=check, description=_DESCRIPTIONS[key])
-        self._screen.app.push_screen(form, take)
+        ask(self._screen, form, lambda values: self._set_text(key, values[_VALUE]))
 
     def _set_text(self, key: str, text: str) -> None:
         match key:
@@ -203,10 +189,8 @@ class SettingForms:
         self._change(replace(self._draft(), **members), f"change {LABELS[key]}")  # type: ignore[arg-type]
 
     async def _toggle_push(self) -> None:
-        try:
+        with notify_faults(self._screen):
             await switch_push(self._session)
-        except FaultError as error:
-            notify_fault(self._screen, error.fault)
         self._change(self._draft(), "")
 
     # Snippets
@@ -215,26 +199,23 @@ class SettingForms:
         """Ask for a path and save the message there; ask again before a file is replaced."""
         field = Field(_VALUE, "file", f"name{SUFFIX}", value)
         title = f"{replacing} exists; press enter again to replace it" if replacing else "Save as snippet"
+        ask(self._screen, FormScreen(title, [field]), lambda values: self._save_snippet(values[_VALUE], replacing))
 
-        def take(values: dict[str, str] | None) -> None:
-            if values is None:
-                return
-            name = values[_VALUE] if values[_VALUE].endswith(SUFFIX) else f"{values[_VALUE]}{SUFFIX}"
-            try:
-                path = typed_path(name)
-                draft = replace(self._draft(), task_id="", context_id="")
-                hidden = masked_draft(self._session.journal.redactor, draft)
-                save(path, path.name.removesuffix(SUFFIX), hidden, replacing=name == replacing)
-            except FileExistsError:
-                self.save_snippet(name, name)
-            except (OSError, ValueError) as error:
-                notify(self._screen, f"Not saved: {reason(error)}.", "error")
-            else:
-                notify(self._screen, f"Saved {path}. To send it: a2a-inspect send --snippet {path}")
-                if hidden != draft:
-                    notify(self._screen, _MASKED, "warning")
-
-        self._screen.app.push_screen(FormScreen(title, [field]), take)
+    def _save_snippet(self, typed: str, replacing: str) -> None:
+        name = typed if typed.endswith(SUFFIX) else f"{typed}{SUFFIX}"
+        try:
+            path = typed_path(name)
+            draft = replace(self._draft(), task_id="", context_id="")
+            hidden = masked_draft(self._session.journal.redactor, draft)
+            save(path, path.name.removesuffix(SUFFIX), hidden, replacing=name == replacing)
+        except FileExistsError:
+            self.save_snippet(name, name)
+        except (OSError, ValueError) as error:
+            notify(self._screen, f"Not saved: {reason(error)}.", "error")
+        else:
+            notify(self._screen, f"Saved {path}. To send it: a2a-inspect send --snippet {path}")
+            if hidden != draft:
+                notify(self._screen, _MASKED, "warning")
 
 
 def _title(key: str) -> str:

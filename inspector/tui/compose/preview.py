@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Mapping
+from typing import ClassVar
 
-from textual.app import App, ComposeResult
+from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
+from textual.message_pump import MessagePump
 from textual.widgets import TextArea
 
 from inspector.lazy_dataclass import dataclass
@@ -20,6 +22,7 @@ from inspector.tui.keys import bind
 from inspector.tui.notify import copy, notify
 from inspector.tui.render.content import plain
 from inspector.tui.render.json_nodes import NotJsonError, laid_out
+from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import CHOICE, Choice, FormScreen
 from inspector.tui.widgets.json_view import JsonView
 from inspector.tui.widgets.pane import Chip, Pane
@@ -158,18 +161,16 @@ def indented_request(call: Call) -> RawRequest:
     return RawRequest(f"{head}\n\n{indented}", call)
 
 
-def ask_form(app: App[Any], call: Call) -> None:
+def ask_and_copy(node: MessagePump, call: Call) -> None:
     """Ask for a format and copy the request of a call in it, with credentials."""
 
-    def take(values: dict[str, str] | None) -> None:
-        if values is None:
-            return
+    def take(values: Mapping[str, str]) -> None:
         try:
             chosen = next(known for known in REQUEST_FORMATS if known.name == values[CHOICE])
             text = chosen.write(call.signed(), call.exchange.context)
-            copy(app, text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))  # only valid text
+            copy(node, text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))  # only valid text
         except FaultError as error:
-            notify(app, error.fault.sentence(), "warning")
+            notify(node, error.fault.sentence(), "warning")
 
     choices = [Choice(form.name, f"{form.title or form.name:<9}{form.purpose}") for form in REQUEST_FORMATS]
-    app.push_screen(FormScreen("Copy as (contains your credentials)", choices=choices), take)
+    ask(node, FormScreen("Copy as (contains your credentials)", choices=choices), take)

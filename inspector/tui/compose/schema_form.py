@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeAlias
 
-from textual.app import App
+from textual.message_pump import MessagePump
 
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.schema import FieldError, SchemaField, fields_of, filled_in, find_schema, schema_of_skill
 from inspector.session.session import Session
 from inspector.tui.notify import notify
 from inspector.tui.render.json_nodes import laid_out
+from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import CHOICE, Choice, Field, FormScreen
 
 
@@ -39,24 +40,20 @@ Unfinished: TypeAlias = dict[bytes, Mapping[str, str]]
 """The input of forms that were closed before it was confirmed, by the schema; it is shown when a form is reopened."""
 
 
-def open_form(app: App[Any], found: Sequence[Form], unfinished: Unfinished, done: Callable[[str], None]) -> None:
+def open_form(node: MessagePump, found: Sequence[Form], unfinished: Unfinished, done: Callable[[str], None]) -> None:
     """Open the form of a schema, and ask which if there are several; `done` is called with the values as JSON."""
     if not found:
-        notify(app, "The agent provides no form: neither its question nor its skills contain a JSON Schema.")
+        notify(node, "The agent provides no form: neither its question nor its skills contain a JSON Schema.")
         return
     if len(found) == 1:
-        _open(app, found[0], unfinished, done)
+        _open(node, found[0], unfinished, done)
         return
-
-    def chosen(values: dict[str, str] | None) -> None:
-        if values is not None:
-            _open(app, found[int(values[CHOICE])], unfinished, done)
-
     choices = [Choice(str(index), form.title) for index, form in enumerate(found)]
-    app.push_screen(FormScreen("Choose a form", choices=choices), chosen)
+    form = FormScreen("Choose a form", choices=choices)
+    ask(node, form, lambda values: _open(node, found[int(values[CHOICE])], unfinished, done))
 
 
-def _open(app: App[Any], form: Form, unfinished: Unfinished, done: Callable[[str], None]) -> None:
+def _open(node: MessagePump, form: Form, unfinished: Unfinished, done: Callable[[str], None]) -> None:
     wanted, schema = fields_of(form.schema), dump(form.schema)
     typed = unfinished.pop(schema, {})
 
@@ -73,9 +70,8 @@ def _open(app: App[Any], form: Form, unfinished: Unfinished, done: Callable[[str
             return str(error)
         return ""
 
-    def take(values: dict[str, str] | None) -> None:
-        if values is not None:
-            done(laid_out(dump(filled_in(wanted, by_path(values)))).removesuffix("\n"))
+    def take(values: Mapping[str, str]) -> None:
+        done(laid_out(dump(filled_in(wanted, by_path(values)))).removesuffix("\n"))
 
     fields = [
         Field(
@@ -86,7 +82,7 @@ def _open(app: App[Any], form: Form, unfinished: Unfinished, done: Callable[[str
         )
         for index, field in enumerate(wanted)
     ]
-    app.push_screen(FormScreen(f"Form: {form.title}", fields, check=check, on_close=keep), take)
+    ask(node, FormScreen(f"Form: {form.title}", fields, check=check, on_close=keep), take)
 
 
 def _hint(field: SchemaField) -> str:

@@ -21,7 +21,7 @@ from inspector.tui.compose.edited_draft import EditedDraft, first_difference
 from inspector.tui.compose.options import SettingForms
 from inspector.tui.compose.outline import ADD, KINDS, PART, rows_of
 from inspector.tui.compose.panes import ComposePanes
-from inspector.tui.compose.preview import RawRequest, ask_form, indented_request
+from inspector.tui.compose.preview import RawRequest, ask_and_copy, indented_request
 from inspector.tui.compose.schema_form import Unfinished, forms_of, open_form
 from inspector.tui.compose.title import ComposeTitle
 from inspector.tui.keys import bind, key_of
@@ -288,7 +288,7 @@ class ComposeScreen(Screen["Outcome | None"]):
 
     def action_form(self) -> None:
         """Fill in the form of the agent; the values go to the data part under the cursor or to a new part."""
-        open_form(self.app, forms_of(self._session, self.draft.task_id), self._unfinished, self._take_form)
+        open_form(self, forms_of(self._session, self.draft.task_id), self._unfinished, self._take_form)
 
     def _take_form(self, text: str) -> None:
         self._take_last_keys()
@@ -345,7 +345,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         if call is None:
             notify(self, f"There is no request to copy: {problem}", "warning")
         else:
-            ask_form(self.app, call)
+            ask_and_copy(self, call)
 
     def action_save(self) -> None:
         """Ask for a file name, and save the message as a snippet."""

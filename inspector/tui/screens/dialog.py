@@ -107,8 +107,8 @@ class Dialog(ModalScreen[Result | None]):
         self.dismiss(None)
 
 
-def ask(node: MessagePump, dialog: Dialog[Result], use: Callable[[Result], object]) -> None:
-    """Show a dialog, and call `use` with its result unless the user cancels."""
+def ask(node: MessagePump, dialog: Screen[Result | None], use: Callable[[Result], object]) -> None:
+    """Show a dialog or another screen, and call `use` with its result unless the user cancels."""
 
     def on_closed(result: Result | None) -> None:
         if result is not None:

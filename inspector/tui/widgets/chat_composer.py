@@ -24,6 +24,7 @@ from inspector.tui import lazy_loading
 from inspector.tui.compose.schema_form import Unfinished, forms_of, open_form
 from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify, notify_fault
+from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.message_history import MessageHistoryScreen
 from inspector.tui.undo import UndoStack
 from inspector.tui.widgets.composer import Composer, Destination
@@ -180,18 +181,16 @@ class ChatComposer(Composer):
     def action_form(self) -> None:
         """Fill in a form made from a schema of the agent, and add its data as a part."""
         found = forms_of(self._session, self.destination.task_id)
-        open_form(self.app, found, self._unfinished, lambda text: self.add_part(DraftPart(PartKind.DATA, text)))
+        open_form(self, found, self._unfinished, lambda text: self.add_part(DraftPart(PartKind.DATA, text)))
 
     def action_open(self) -> None:
         """Show all parts and options of the message."""
         draft = self.draft
         raw = self._raw[1] if self._raw is not None and self._raw[0] == draft.message_id else None
         screen = lazy_loading.compose_screen(self._session, draft, stream=self.stream, raw=raw)
-        self.app.push_screen(screen, self._take_in)
+        ask(self, screen, self._take_in)
 
-    def _take_in(self, outcome: Outcome | None) -> None:
-        if outcome is None:
-            return
+    def _take_in(self, outcome: Outcome) -> None:
         self.stream = outcome.stream
         self._raw = (outcome.draft.message_id, outcome.raw) if outcome.raw is not None else None
         if outcome.call is not None:
@@ -217,11 +216,9 @@ class ChatComposer(Composer):
             self.take(self._unsent)
             self.focus_text()
             return
-        self.app.push_screen(MessageHistoryScreen(self._history, self._undo), self._recalled)
+        ask(self, MessageHistoryScreen(self._history, self._undo), self._recalled)
 
-    def _recalled(self, found: tuple[Draft, bool] | None) -> None:
-        if found is None:
-            return
+    def _recalled(self, found: tuple[Draft, bool]) -> None:
         draft, at_once = found
         destination, written = self.destination, self.draft
         if not draft.task_id and not draft.context_id:
