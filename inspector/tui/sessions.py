@@ -84,26 +84,11 @@ class Sessions:
         """
         async with self._change():  # a cancelled attempt closes its session before the next begins
             if reference == DEMO:
-                try:
-                    reference = self._demo_url = await asyncio.to_thread(self._demo_agent().url)
-                except FaultError as error:
-                    await self._report(error.fault)
-                    return
+                reference = self._demo_url = await asyncio.to_thread(self._demo_agent().url)
             options = options or self._options
-            try:
-                settings = await self._settings(options)
-            except FaultError as error:  # the client certificate cannot be used
-                await self._report(error.fault)
-                return
+            settings = await self._settings(options)
             unsent = await self._to_its_end(self._leave(reference, options))
-            try:
-                session = Session(self._capture_path(reference), settings)
-            except CaptureError as error:
-                await self._report(_usage(error))
-                return
-            except FaultError as error:  # the environment names a proxy that cannot be used
-                await self._report(error.fault)
-                return
+            session = Session(self._capture_path(reference), settings)
             self._attempt = asyncio.create_task(session.connect(reference))  # while the workbench is made
             try:
                 workbench = await self._to_its_end(self._show(session, reference, options, unsent))
@@ -179,7 +164,7 @@ class Sessions:
     async def _connected(self, workbench: WorkbenchScreen, connection: Connection, *, demo: bool) -> None:
         """Show the agent, store its card, and add it to the recent agents."""
         workbench.show_connection(connection)
-        self.rename()
+        self._select(self.workbench)  # the name of the agent is known now
         workbench.agent.compare(keep=not demo)
         if demo and workbench.session.may_send:  # the tour sends messages
             begin, self._begin_tour = self._begin_tour, False
@@ -197,11 +182,7 @@ class Sessions:
         """Show a capture; if it cannot be opened, report why and keep the current screen."""
         async with self._change():
             being_written = paths.is_being_written(path)
-            try:
-                recording = await asyncio.to_thread(lazy_loading.recording, path)
-            except CaptureError as error:
-                await self._report(_usage(error))
-                return
+            recording = await asyncio.to_thread(lazy_loading.recording, path)
             await self._to_its_end(self._show_recording(recording, str(path)))
             if being_written:
                 notify(self._app, _BEING_WRITTEN, "warning")
@@ -257,10 +238,6 @@ class Sessions:
         index = self._workbenches.index(workbench)
         await self._end_session(workbench)
         await self._switch(self._workbenches[max(0, index - 1)] if self._workbenches else None)
-
-    def rename(self) -> None:
-        """Show the tabs again, because the name of an agent is known now."""
-        self._select(self.workbench)
 
     async def _switch(self, tab: WorkbenchScreen | None) -> None:
         """Show a tab, or the connect screen if there is none, instead of the current frame."""
@@ -347,10 +324,17 @@ class Sessions:
 
     @asynccontextmanager
     async def _change(self) -> AsyncIterator[None]:
-        """Open or close sessions, one at a time; afterwards, free the memory of those that were closed."""
+        """Open or close sessions, one at a time; report a fault, and free the memory of those that were closed.
+
+        Faults are a client certificate or a proxy that cannot be used, or a capture that cannot be read or written.
+        """
         async with self._opening:
             try:
                 yield
+            except FaultError as error:
+                await self._report(error.fault)
+            except CaptureError as error:
+                await self._report(Fault(Whose.YOURS, FaultCode.USAGE, str(error), error.hint))
             finally:
                 self._app.call_later(self.free_closed)  # here, locals still refer to the session
 
@@ -384,7 +368,3 @@ class Sessions:
             if workbench.views.has("chat"):
                 await workbench.chat.composer.keep_draft()
             await workbench.session.close()
-
-
-def _usage(error: CaptureError) -> Fault:
-    return Fault(Whose.YOURS, FaultCode.USAGE, str(error), error.hint)
