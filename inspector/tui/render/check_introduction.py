@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from inspector.tui.keys import key_of
-from inspector.tui.render.text_lines import Paragraph
+from inspector.tui.render.text_lines import BLANK, Paragraph, without_head
 
 EXAMPLE = """\
 acts_version: "1.0"
@@ -38,17 +38,13 @@ _CAPTURE = "This is a capture, without an agent. Tests can only run with an agen
 
 def introduction(recent: Sequence[Path], *, connected: bool, recorded: bool) -> list[Paragraph]:
     """Return the introduction, with the check files that were loaded before."""
-    lines = [_text("No check file is loaded.", "line--strong"), _text(_WHAT), _text("")]
-    lines.append(_text(f"Press {key_of('check-file')} to load a check file."))
+    lines = [without_head("No check file is loaded.", "line--strong"), without_head(_WHAT), BLANK]
+    lines.append(without_head(f"Press {key_of('check-file')} to load a check file."))
     if not connected:
         problem = (_CAPTURE if recorded else _NO_AGENT).format(key_of("connect"))
-        lines.append(_text(problem, "line--warning"))
+        lines.append(without_head(problem, "line--warning"))
     if recent:
-        lines += [_text(""), _text("Loaded before", "line--strong"), *(_text(f"  {path}") for path in recent)]
-    lines += [_text(""), _text("Example", "line--strong")]
-    lines += [_text(f"  {line}", "line--soft") for line in EXAMPLE.splitlines()]
-    return [*lines, _text(""), _text(_COMMAND, "line--soft")]
-
-
-def _text(text: str, style: str = "line--text") -> Paragraph:
-    return Paragraph(("", "line--text"), text, style)
+        lines += [BLANK, without_head("Loaded before", "line--strong"), *(without_head(f"  {path}") for path in recent)]
+    lines += [BLANK, without_head("Example", "line--strong")]
+    lines += [without_head(f"  {line}", "line--soft") for line in EXAMPLE.splitlines()]
+    return [*lines, BLANK, without_head(_COMMAND, "line--soft")]

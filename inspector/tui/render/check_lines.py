@@ -15,6 +15,7 @@ from inspector.text.units import duration
 from inspector.tui.render.check_rows import sign_of
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.text_lines import (
+    BLANK,
     ItemLines,
     Line,
     Paragraph,
@@ -22,6 +23,7 @@ from inspector.tui.render.text_lines import (
     WrappedText,
     hang,
     labelled,
+    without_head,
     wrap_pieces,
 )
 
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
     from inspector.session.check.result import Failure, StepResult
 
 _LABEL = 13
-_GAP = Paragraph(("", "line--text"), "", "line--text")
 _SIDE_BY_SIDE = 64
 """The cells that two values need beside each other."""
 _BETWEEN = " │ "
@@ -64,10 +65,10 @@ class CheckLines(ItemLines[int]):
 
     def _build(self, width: int) -> Iterator[_Numbered]:
         test = self._test.planned.test
-        yield from _plain([Paragraph(("", "line--text"), test.name, "line--strong"), _GAP], width)
+        yield from _plain([without_head(test.name, "line--strong"), BLANK], width)
         result = self._test.result
         if result is not None and result.reason:
-            yield from _plain([labelled("Skipped", result.reason, _LABEL), _GAP], width)
+            yield from _plain([labelled("Skipped", result.reason, _LABEL), BLANK], width)
         failures = result.failures if result is not None else []
         values = [self._values(failure) for failure in failures[:_MOST_FAILURES]]
         left = left_column([pair for pair in values if any(pair)], width)
@@ -76,9 +77,9 @@ class CheckLines(ItemLines[int]):
         if len(failures) > _MOST_FAILURES:
             yield [(f"… and {len(failures) - _MOST_FAILURES:,} more failures", "line--note")], None
         if test.description.strip():
-            yield from _plain([Paragraph(("", "line--text"), test.description.strip(), "line--soft"), _GAP], width)
+            yield from _plain([without_head(test.description.strip(), "line--soft"), BLANK], width)
         yield from self._steps(width)
-        yield from _plain([_GAP, *self._facts()], width)
+        yield from _plain([BLANK, *self._facts()], width)
 
     def _values(self, failure: Failure) -> tuple[str, str]:
         """Return the expected and the actual value of a failure."""
@@ -197,19 +198,19 @@ def _plain(paragraphs: Iterable[Paragraph], width: int) -> Iterator[_Numbered]:
 
 def suite_lines(suite: SuiteTests, counts: str, redact: Callable[[str], str], glyphs: Glyphs) -> list[Paragraph]:
     """Return a suite: its description, how many of its tests passed (`counts`), and those that failed."""
-    lines = [Paragraph(("", "line--text"), suite.suite.name, "line--strong"), _GAP]
+    lines = [without_head(suite.suite.name, "line--strong"), BLANK]
     if suite.suite.description.strip():
-        lines += [Paragraph(("", "line--text"), suite.suite.description.strip(), "line--soft"), _GAP]
+        lines += [without_head(suite.suite.description.strip(), "line--soft"), BLANK]
     facts = (("Results", counts), ("Tags", ", ".join(suite.suite.tags)), ("File", str(suite.file.path)))
     lines += [labelled(label, text, _LABEL, "line--soft") for label, text in facts if text]
     failed = [test for test in suite.tests if test.result is not None and test.result.failures]
     if failed:
-        lines += [_GAP, Paragraph(("", "line--text"), "Failures", "line--strong")]
+        lines += [BLANK, without_head("Failures", "line--strong")]
     for test in failed[:_MOST_FAILURES]:
         message = test.result.failures[0].message if test.result is not None else ""
         lines.append(Paragraph((f"{glyphs.cross} ", "line--bad"), f"{test.id}  {redact(message)}", "line--text"))
     if len(failed) > _MOST_FAILURES:
-        lines.append(Paragraph(("", "line--text"), f"… and {len(failed) - _MOST_FAILURES:,} more", "line--note"))
+        lines.append(without_head(f"… and {len(failed) - _MOST_FAILURES:,} more", "line--note"))
     return lines
 
 
@@ -217,8 +218,8 @@ def problem_lines(problems: Sequence[tuple[str, int, int, str]]) -> list[Paragra
     """Return the problems of files, each a file, a line, a column and a message, below the names of their files."""
     lines: list[Paragraph] = []
     for name in dict.fromkeys(problem[0] for problem in problems):
-        lines += [_GAP] if lines else []
-        lines.append(Paragraph(("", "line--text"), name, "line--strong"))
+        lines += [BLANK] if lines else []
+        lines.append(without_head(name, "line--strong"))
         for _, line, column, message in sorted(problem for problem in problems if problem[0] == name):
             place = f"{line}:{column}" if line else "-"
             lines.append(Paragraph((f"{place:>9}  ", "line--bad"), message, "line--text"))

@@ -9,12 +9,11 @@ from inspector.session.exporters.http_exchange import HttpExchange
 from inspector.text.units import duration, size
 from inspector.tui.render.finding_lines import findings_of
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.text_lines import Paragraph, labelled
+from inspector.tui.render.text_lines import BLANK, Paragraph, labelled, without_head
 from inspector.tui.render.times import clock
 
 _LABEL = 13
 _TEXT = "line--text"
-_GAP_LINE = Paragraph(("", _TEXT), "", _TEXT)
 _LOWEST_ERROR = 400
 """The lowest status of HTTP that is an error."""
 _FACTS = (
@@ -97,7 +96,7 @@ def facts(record: Record) -> list[Paragraph]:
     rows += [("exchange", f"#{record.exchange}" if record.exchange else "")]
     rows += [("text", record.label)] if record.kind in (Kind.NOTE, Kind.KEEPALIVE) else []
     headers = header_lines((str(name), str(value)) for name, value in meta.get("headers") or ())
-    gap = [_GAP_LINE] if headers else []
+    gap = [BLANK] if headers else []
     return [*(_row(label, value) for label, value in rows if value), *gap, *headers]
 
 
@@ -109,22 +108,22 @@ def header_lines(headers: Iterable[tuple[str, str]]) -> list[Paragraph]:
 def request_head(exchange: HttpExchange) -> list[Paragraph]:
     """Return the first line and the headers of the request of an exchange."""
     first, headers = exchange.request_head()
-    return [Paragraph(("", _TEXT), first, "line--strong"), *header_lines(headers)]
+    return [without_head(first, "line--strong"), *header_lines(headers)]
 
 
 def response_head(exchange: HttpExchange) -> list[Paragraph]:
     """Return the status line, the headers and the trailers of the response of an exchange, and how it ended."""
     first, headers = exchange.response_head()
     bad = exchange.response is not None and exchange.response.meta["status"] >= _LOWEST_ERROR
-    lines = [Paragraph(("", _TEXT), first, "line--bad" if bad else "line--strong"), *header_lines(headers)]
+    lines = [without_head(first, "line--bad" if bad else "line--strong"), *header_lines(headers)]
     if exchange.response is None:
-        lines = [Paragraph(("", _TEXT), "No response was received.", "line--soft")]
+        lines = [without_head("No response was received.", "line--soft")]
     if exchange.trailers is not None:
         meta = exchange.trailers.meta
         trailers = [(str(name), str(value)) for name, value in meta.get("headers") or ()]
-        lines += [_GAP_LINE, _row("gRPC status", f"{meta['code']} {meta['name']} {meta['message']}".strip())]
+        lines += [BLANK, _row("gRPC status", f"{meta['code']} {meta['name']} {meta['message']}".strip())]
         lines += header_lines(trailers)
-    return [*lines, _GAP_LINE, *_ending(exchange)]
+    return [*lines, BLANK, *_ending(exchange)]
 
 
 def _ending(exchange: HttpExchange) -> list[Paragraph]:

@@ -9,7 +9,7 @@ from inspector.protocol.extensions.known import Use
 from inspector.protocol.extensions.outline import Line
 from inspector.session.extension_use import Result, results_of
 from inspector.session.journal import Journal
-from inspector.tui.render.text_lines import Paragraph
+from inspector.tui.render.text_lines import BLANK, Paragraph
 
 _INDENT = 2
 _OUTCOMES = ("not valid", "valid", "not verified")
@@ -21,7 +21,7 @@ def extension_lines(uses: Sequence[Use], journal: Journal) -> list[Paragraph]:
     paragraphs: list[Paragraph] = []
     for use in uses:
         if paragraphs:
-            paragraphs.append(Paragraph(("", _TEXT), "", _TEXT))
+            paragraphs.append(BLANK)
         paragraphs.append(Paragraph((f"{use.extension.name}  ", "line--strong"), use.place, _SOFT))
         results = results_of(use.value, journal) if use.extension.has_signatures else []
         paragraphs += outline_lines((*_summary(results), *use.outline.lines, *_verified_lines(results or ())))

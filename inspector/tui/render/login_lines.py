@@ -12,14 +12,13 @@ from inspector.session.login.tokens import Token
 from inspector.text.sanitise import clean_line
 from inspector.tui.keys import key_of
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.text_lines import Paragraph, labelled
+from inspector.tui.render.text_lines import BLANK, Paragraph, labelled, without_head
 from inspector.tui.render.times import ago, clock
 
 _LABEL = 10
 _SCOPES = 300
 """The most characters of scopes that are shown."""
 _DAY = 86_400
-GAP = Paragraph(("", "line--text"), "", "line--text")
 
 
 def login_paragraphs(
@@ -35,11 +34,11 @@ def login_paragraphs(
         steps = [step for step in steps if step is state.current]
     lines = [_step(step, state, glyphs) for step in steps]
     if state.error is not None:
-        lines += [GAP, Paragraph((f"{glyphs.cross} ", "line--bad"), state.error.seen, "line--bad")]
+        lines += [BLANK, Paragraph((f"{glyphs.cross} ", "line--bad"), state.error.seen, "line--bad")]
         if state.error.hint:
             lines.append(Paragraph(("  ", "line--text"), state.error.hint, "line--text"))
     elif state.open_url:
-        lines += [GAP, *_page(state, redirect_port, no_browser)]
+        lines += [BLANK, *_page(state, redirect_port, no_browser)]
     return lines
 
 
@@ -56,14 +55,14 @@ def _step(step: Step, state: LoginState, glyphs: Glyphs) -> Paragraph:
 
 def _page(state: LoginState, port: int, no_browser: str) -> Iterator[Paragraph]:
     """Return the page to open, the code to enter there, and the keys to do so."""
-    yield Paragraph(("", "line--text"), f"Log in on this page of {urlsplit(state.open_url).netloc}:", "line--strong")
-    yield Paragraph(("", "line--text"), state.open_url, "line--text")
+    yield without_head(f"Log in on this page of {urlsplit(state.open_url).netloc}:", "line--strong")
+    yield without_head(state.open_url)
     if state.user_code:
-        yield GAP
+        yield BLANK
         yield Paragraph(("Code   ", "line--strong"), state.user_code, "line--good")
-        yield Paragraph(("", "line--text"), "Enter the code if the page asks for it, or compare it.", "line--soft")
-    yield GAP
-    yield from (Paragraph(("", "line--text"), text, "line--soft") for text in _how_to_open(state, port, no_browser))
+        yield without_head("Enter the code if the page asks for it, or compare it.", "line--soft")
+    yield BLANK
+    yield from (without_head(text, "line--soft") for text in _how_to_open(state, port, no_browser))
 
 
 def _how_to_open(state: LoginState, port: int, no_browser: str) -> list[str]:
@@ -106,7 +105,7 @@ def login_findings(findings: Sequence[Finding], glyphs: Glyphs) -> list[Paragrap
     """Return what the authorization server does wrong, each finding once."""
     once = {finding.rule: finding for finding in findings}.values()
     lines = [_finding(finding, glyphs) for finding in once]
-    return [GAP, *lines] if lines else []
+    return [BLANK, *lines] if lines else []
 
 
 def _finding(finding: Finding, glyphs: Glyphs) -> Paragraph:

@@ -256,6 +256,20 @@ def labelled(label: str, text: str, width: int, style: str = "line--text") -> Pa
     return Paragraph((f"{label:<{width}}", "line--soft"), text, style)
 
 
+def without_head(text: str, style: str = "line--text") -> Paragraph:
+    """Return a text that begins at the left."""
+    return Paragraph(("", style), text, style)
+
+
+BLANK = without_head("")
+"""An empty line."""
+
+
+def as_text(paragraphs: Iterable[Paragraph]) -> str:
+    """Return paragraphs as text for the clipboard."""
+    return "\n".join(f"{paragraph.head[0]}{paragraph.text}".rstrip() for paragraph in paragraphs)
+
+
 def hang(paragraph: Paragraph, width: int) -> list[Line]:
     """Lay out one paragraph; the text keeps to the right of its head."""
     head, style = paragraph.head

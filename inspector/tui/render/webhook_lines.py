@@ -15,7 +15,7 @@ from inspector.tui.keys import key_of
 from inspector.tui.render.content import plain
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import state_cell
-from inspector.tui.render.text_lines import Paragraph, labelled
+from inspector.tui.render.text_lines import BLANK, Paragraph, labelled
 from inspector.wire.reach import reachable
 
 _LABEL = 12
@@ -77,10 +77,10 @@ def reconciled(
     lines = [labelled("  update", f"{head}{_DELAY}", what, "line--soft")]
     lines += [_update(update, began, what, glyphs) for update in found.updates]
     counted = ", ".join(f"{count:,} by {source}" for source, count in found.events.items())
-    lines += [_gap(), _line("  events      ", "line--soft", counted)]
+    lines += [BLANK, _line("  events      ", "line--soft", counted)]
     lines += [_line(f"{glyphs.folded} ", "line--warning", remark) for remark in found.words]
     if chains:
-        lines += [_gap(), _line("  retries", "line--soft", "")]
+        lines += [BLANK, _line("  retries", "line--soft", "")]
     for chain, unchanged in chains:
         mark, style = (glyphs.check, "line--good") if chain.accepted else (glyphs.cross, "line--bad")
         first = chain.attempts[0]
@@ -114,7 +114,7 @@ def diagnosed(found: Diagnosis, glyphs: Glyphs) -> list[Paragraph]:
     """Return the causes, the likeliest first, each with its evidence and its remedy."""
     lines: list[Paragraph] = []
     if found.accepted:
-        lines += [_line(f"{glyphs.check} ", "line--good", f"{found.accepted:,} deliveries were accepted"), _gap()]
+        lines += [_line(f"{glyphs.check} ", "line--good", f"{found.accepted:,} deliveries were accepted"), BLANK]
     ruled_out: list[Paragraph] = []
     for cause in found.causes:
         evidence = f"{cause.name}: {cause.evidence}"
@@ -125,15 +125,11 @@ def diagnosed(found: Diagnosis, glyphs: Glyphs) -> list[Paragraph]:
         else:
             ruled_out.append(_line(f"{glyphs.quiet} ", "line--quiet", evidence, "line--soft"))
     if ruled_out:
-        lines += [_gap()] if found.causes[0].likely < len(_SURE) else []
+        lines += [BLANK] if found.causes[0].likely < len(_SURE) else []
         lines.append(_line("ruled out", "line--soft", ""))
-    others = [_gap(), _line(f"{glyphs.quiet} ", "line--quiet", found.others, "line--soft")] if found.others else []
+    others = [BLANK, _line(f"{glyphs.quiet} ", "line--quiet", found.others, "line--soft")] if found.others else []
     return lines + ruled_out + others
 
 
 def _line(head: str, style: str, text: str, text_style: str = "line--text") -> Paragraph:
     return Paragraph((head, style), text, text_style)
-
-
-def _gap() -> Paragraph:
-    return _line("", "line--text", "")

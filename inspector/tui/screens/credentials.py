@@ -21,7 +21,7 @@ from inspector.text.sanitise import clean_line
 from inspector.text.typed_path import typed_path
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.login_lines import login_in_words
-from inspector.tui.render.text_lines import Paragraph, Paragraphs, column_width, padded
+from inspector.tui.render.text_lines import Paragraph, Paragraphs, column_width, padded, without_head
 from inspector.tui.screens.dialog import FITTED
 from inspector.tui.screens.form import Field, FormScreen
 from inspector.tui.screens.menu import Entry, MenuScreen
@@ -104,14 +104,14 @@ def _required(session: Session, glyphs: Glyphs) -> list[Paragraph]:
     refused = _refusal(session)
     if session.connection is None:
         text = "The card was not received, so it is not known what the agent requires and how to log in."
-        return [Paragraph(("", "line--text"), text, "line--soft"), *refused]
+        return [without_head(text, "line--soft"), *refused]
     alternatives = session.credentials.authentication.alternatives(session.connection.card)
     lines = []
     if not alternatives:
-        lines.append(Paragraph(("", "line--text"), "The card requires no credentials.", "line--soft"))
+        lines.append(without_head("The card requires no credentials.", "line--soft"))
     else:
         text = "The card requires one of these:" if len(alternatives) > 1 else "The card requires:"
-        lines.append(Paragraph(("", "line--text"), text, "line--soft"))
+        lines.append(without_head(text, "line--soft"))
     width = column_width(alternative.words for alternative in alternatives)
     for alternative in alternatives:
         sign, style = (glyphs.cross, "line--warning") if alternative.missing else (glyphs.check, "line--good")

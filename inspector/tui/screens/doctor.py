@@ -27,7 +27,7 @@ from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import copy
 from inspector.tui.render.content import styled
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.text_lines import Paragraph, Paragraphs
+from inspector.tui.render.text_lines import BLANK, Paragraph, Paragraphs, as_text
 from inspector.tui.screens.dialog import FITTED, Dialog
 from inspector.tui.views.registry import key_of_view
 from inspector.tui.widgets.fact_view import FactView
@@ -38,7 +38,6 @@ _CARD_AT = "card at "
 _DECLARED = 30
 """The most cells for what the card declares, beside what was observed."""
 _NOT_HERE = f"{NOT_CHECKED} here: after a message, the Agent view shows it"
-_GAP = Paragraph(("", "line--text"), "", "line--text")
 
 
 class DoctorScreen(Dialog[Choice]):
@@ -98,8 +97,7 @@ class DoctorScreen(Dialog[Choice]):
 
     def action_copy(self) -> None:
         """Copy the report as text."""
-        lines = (f"{line.head[0]}{line.text}".rstrip() for line in self._lines)
-        copy(self, "\n".join(lines))
+        copy(self, as_text(self._lines))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Hide the key for the proposal if there is none."""
@@ -112,15 +110,15 @@ def paragraphs(report: Report, glyphs: Glyphs, *, done: bool) -> list[Paragraph]
     """Return a report as paragraphs: the verdict, the checks with remedies, proposals, and declared and observed."""
     rows = _rows(report.steps)
     width = max((len(row.name) for row in rows), default=0)
-    lines = [_verdict(rows, glyphs, done=done), _GAP]
+    lines = [_verdict(rows, glyphs, done=done), BLANK]
     lines += [paragraph for row in rows for paragraph in _row(row, width, glyphs)]
     for number, proposal in enumerate(report.proposals):
         key = f"{key_of('back')}, then {key_of('interface')}," if number else key_of("refresh")
         hint = f"{proposal.reason}. Press {key} to use it."
-        lines += [_GAP, Paragraph((f"{glyphs.folded} ", "line--warning"), hint, "line--text")]
+        lines += [BLANK, Paragraph((f"{glyphs.folded} ", "line--warning"), hint, "line--text")]
     comparisons = [row for row in report.comparisons if not row.feature.startswith(INTERFACE)]
     if comparisons:
-        lines += [_GAP, *_comparison(comparisons, glyphs)]
+        lines += [BLANK, *_comparison(comparisons, glyphs)]
     return lines
 
 

@@ -12,7 +12,7 @@ from textual.binding import BindingType
 from inspector.capture.private_files import CaptureError
 from inspector.tui.keys import bind
 from inspector.tui.notify import copy
-from inspector.tui.render.text_lines import Paragraph, Paragraphs
+from inspector.tui.render.text_lines import Paragraph, Paragraphs, as_text, without_head
 from inspector.tui.screens.dialog import FITTED, Dialog
 from inspector.tui.widgets.fact_view import FactView
 
@@ -59,7 +59,7 @@ class TextDialog(Dialog[None]):
         try:
             written = await self._write()
         except CaptureError as error:
-            written = [Paragraph(("", "line--bad"), str(error), "line--bad")]
+            written = [without_head(str(error), "line--bad")]
         if written != self._paragraphs or not written:
             self._paragraphs, view = written, self.query_one(FactView)
             top = view.scroll_y
@@ -68,4 +68,4 @@ class TextDialog(Dialog[None]):
 
     def action_copy(self) -> None:
         """Copy the text."""
-        copy(self, "\n".join(f"{line.head[0]}{line.text}" for line in self._paragraphs))
+        copy(self, as_text(self._paragraphs))

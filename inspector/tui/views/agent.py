@@ -23,7 +23,7 @@ from inspector.tui.notify import notify, notify_faults
 from inspector.tui.render.card_facts import Signed
 from inspector.tui.render.finding_lines import how_served
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.text_lines import Paragraph
+from inspector.tui.render.text_lines import without_head
 from inspector.tui.screens.search import SearchScreen
 from inspector.tui.trust import refresh_card
 from inspector.tui.views.base import View
@@ -230,13 +230,12 @@ class AgentView(View):
     def _show_raw(self) -> None:
         """Show the JSON of the public card, of the extended card, or of the response instead of a card."""
         if self._raw_of_extended:
-            self._raw.show(self._comparisons.extended, [_note("the extended card, as received")])
+            self._raw.show(self._comparisons.extended, [without_head("the extended card, as received", "line--soft")])
         elif self.connection is not None:
             self._raw.show(self.connection.found.raw, how_served(self.connection), self.connection.findings)
         elif self._unread is not None:
-            self._raw.show(
-                self._unread.raw, [_note("the response that was received instead of a card")], self._unread.findings
-            )
+            note = without_head("the response that was received instead of a card", "line--soft")
+            self._raw.show(self._unread.raw, [note], self._unread.findings)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable actions that need a card if there is none, and actions that do not apply to the section."""
@@ -403,10 +402,6 @@ class AgentView(View):
             case "edit":
                 return self._editor.text if self._editor is not None else ""
         return self._cards.text
-
-
-def _note(text: str) -> Paragraph:
-    return Paragraph(("", "line--soft"), text, "line--soft")
 
 
 def _file_name(name: str) -> str:

@@ -16,7 +16,7 @@ from inspector.tui.render.check_introduction import introduction
 from inspector.tui.render.check_lines import problem_lines
 from inspector.tui.render.check_rows import COLOURS, CheckItem, CheckRows
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.render.text_lines import Paragraph, Paragraphs
+from inspector.tui.render.text_lines import BLANK, Paragraphs, without_head
 from inspector.tui.widgets.check_pane import count_chips
 from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.feed import GAP, Column, Feed, Headings
@@ -35,7 +35,6 @@ COLUMNS = (
     Column("TIME", 7, "right", min_total_width=50),
     Column("NAME"),
 )
-_GAP = Paragraph(("", "line--text"), "", "line--text")
 
 
 class CheckListPane(Pane):
@@ -94,7 +93,7 @@ class CheckListPane(Pane):
             lines = introduction(recent, connected=connected, recorded=self._session.recorded)
             if problems:
                 again = f"Correct the file, and press {key_of('refresh')} to read it again."
-                lines = [*problem_lines(problems), _GAP, Paragraph(("", "line--text"), again, "line--soft")]
+                lines = [*problem_lines(problems), BLANK, without_head(again, "line--soft")]
             self._text.show(Paragraphs(lines))
         self.call_after_refresh(self._fit_columns)  # the list has its size after it is shown
         return True

@@ -13,6 +13,7 @@ from inspector.session.payload import OPERATIONS
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
 from inspector.tui.render import detail
+from inspector.tui.render.text_lines import as_text
 from inspector.tui.screens.menu import Entry
 from inspector.tui.widgets.json_view import JsonView
 
@@ -44,7 +45,7 @@ def _record_forms(session: Session, record: Record) -> list[Form]:
     return [
         ("Payload", (lambda: payload.decode("utf-8", "replace")) if payload else None),
         ("Raw bytes as text", (lambda: record.raw.decode("utf-8", "replace")) if record.raw else None),
-        ("Headers and facts", lambda: "\n".join(f"{line.head[0]}{line.text}" for line in detail.facts(record))),
+        ("Headers and facts", lambda: as_text(detail.facts(record))),
     ]
 
 

@@ -28,7 +28,7 @@ from inspector.tui.render.extension_lines import extension_lines
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.hexdump import HexDump, raw_text
 from inspector.tui.render.task_diff import what_changed
-from inspector.tui.render.text_lines import Paragraph, Paragraphs, WrappedText
+from inspector.tui.render.text_lines import Paragraph, Paragraphs, WrappedText, without_head
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.menu import MenuScreen
 from inspector.tui.screens.search import SearchScreen
@@ -320,7 +320,7 @@ class DetailPane(Pane):
     def _changes(self, moments: Moments, record: Record) -> list[Paragraph]:
         index = moments.index_of(record.seq)
         if index < 0 or moments.seq(index) != record.seq:
-            return [Paragraph(("", "line--soft"), "The record contains no update of the task.", "line--soft")]
+            return [without_head("The record contains no update of the task.", "line--soft")]
         after, before = moments.at(index), moments.at(index - 1) if index else None
         account = attrgetter("pushed" if record.kind is Kind.DELIVERY else "answered")
         found = compare_tasks(account(before) if before else None, account(after))

@@ -16,12 +16,11 @@ from inspector.lazy_dataclass import dataclass
 from inspector.tui.render.detail import title
 from inspector.tui.render.finding_lines import seen_where
 from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
-from inspector.tui.render.text_lines import Paragraph, Paragraphs, labelled
+from inspector.tui.render.text_lines import BLANK, Paragraph, Paragraphs, as_text, labelled, without_head
 from inspector.tui.widgets.fact_view import FactView
 from inspector.tui.widgets.pane import Chip, Pane
 
 _LABEL = 13
-_GAP = Paragraph(("", "line--text"), "", "line--text")
 
 
 class Occurrence(NamedTuple):
@@ -56,7 +55,7 @@ class FindingPane(Pane):
     @property
     def text(self) -> str:
         """The explanation as text."""
-        return "\n".join(f"{line.head[0]}{line.text}".rstrip() for line in self._lines)
+        return as_text(self._lines)
 
     def show_nothing(self, sentence: str) -> None:
         """Show why nothing is explained."""
@@ -73,19 +72,19 @@ class FindingPane(Pane):
             Chip(rule.id, "bold $foreground"), Chip(severity, f"${SEVERITY_COLOURS[rule.severity]}"), Chip(position)
         )
         self._current = current
-        self._lines = [Paragraph(("", "line--text"), rule.title, "line--strong"), _GAP]
+        self._lines = [without_head(rule.title, "line--strong"), BLANK]
         if occurrences:
             record, finding = occurrences[current]
             where = ", ".join(filter(None, (title(record), record.operation, finding.pointer)))
-            self._lines += [labelled("Seen", finding.seen, _LABEL), labelled("At", where, _LABEL, "line--soft"), _GAP]
+            self._lines += [labelled("Seen", finding.seen, _LABEL), labelled("At", where, _LABEL, "line--soft"), BLANK]
         if rule.requirement:
             self._lines.append(labelled("Requirement", f"{rule.requirement} ({rule.section})", _LABEL))
-        self._lines += [labelled("How to fix", rule.remedy, _LABEL), _GAP]
-        self._lines.append(Paragraph(("", "line--text"), "Occurrences", "line--strong"))
+        self._lines += [labelled("How to fix", rule.remedy, _LABEL), BLANK]
+        self._lines.append(without_head("Occurrences", "line--strong"))
         self._first = len(self._lines)
         self._lines += [self._line(number, occurrence) for number, occurrence in enumerate(occurrences)]
         if count > len(occurrences):
-            self._lines.append(Paragraph(("", "line--text"), f"… and {count - len(occurrences):,} more", "line--note"))
+            self._lines.append(without_head(f"… and {count - len(occurrences):,} more", "line--note"))
         top = self._facts.top
         self._facts.show(Paragraphs(self._lines))
         self._facts.scroll_to(y=top, animate=False, force=True)

@@ -26,7 +26,7 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.health import awaited_words, health_in_full, health_words
 from inspector.tui.render.key_hints import with_keys
 from inspector.tui.render.task_notice import notice
-from inspector.tui.render.text_lines import Paragraph, Piece
+from inspector.tui.render.text_lines import Paragraph, Piece, without_head
 from inspector.tui.widgets.pane import Chip, NextChip
 from inspector.tui.widgets.text_block import TextBlock
 
@@ -191,7 +191,7 @@ class StreamLine(TextBlock):
         """Return all measures of the stream."""
         found = self.health()
         if found is None:
-            return [Paragraph(("", "line--soft"), "No stream has reported this task yet.", "line--soft")]
+            return [without_head("No stream has reported this task yet.", "line--soft")]
         return health_in_full(found, self._glyphs)
 
     def measures(self, room: int) -> list[Chip]:

@@ -28,7 +28,7 @@ from inspector.tui.render.content import plain
 from inspector.tui.render.detail import title
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.task_diff import what_changed
-from inspector.tui.render.text_lines import Paragraph
+from inspector.tui.render.text_lines import Paragraph, without_head
 from inspector.tui.screens.text_dialog import TextDialog
 
 _LEAPS = 20
@@ -269,7 +269,7 @@ class TravelLine(Widget, can_focus=True):
         lines = what_changed(replace(found, events=last - first), self._glyphs)
         pushed = compare_tasks(before.pushed, after.pushed)
         if found.is_empty and not pushed.is_empty:
-            heading = Paragraph(("", "line--soft"), "Compared with earlier pushes only:", "line--soft")
+            heading = without_head("Compared with earlier pushes only:", "line--soft")
             lines += [heading, *what_changed(pushed, self._glyphs)]
         return lines
 
