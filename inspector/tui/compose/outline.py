@@ -198,8 +198,7 @@ class OutlineView(CursorView):
     @property
     def row(self) -> Row | None:
         """The row under the cursor."""
-        source = self.source
-        return source.rows[self.cursor] if isinstance(source, Outline) and 0 <= self.cursor < len(source) else None
+        return self.item_of(self.source.rows) if isinstance(self.source, Outline) else None
 
     def action_line_step(self, lines: int) -> None:
         """Move the cursor down by some lines, up if they are negative, and past a heading."""

@@ -27,11 +27,6 @@ class RegistrationRows:
     def __len__(self) -> int:
         return len(self.items)
 
-    def task_id(self, index: int) -> str:
-        """Return the id of the task of a row, `""` if it is not known yet."""
-        item = self.items[index]
-        return item.task_id if isinstance(item, WebhookRegistration) else item[0]
-
     def row(self, index: int) -> Cells:
         """Return the cells of a row: number, task, counts of deliveries, expected authentication, state."""
         item = self.items[index]

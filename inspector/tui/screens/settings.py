@@ -132,12 +132,7 @@ class SettingsScreen(Dialog[None]):
         self._stored = stored
         cursor = max(0, self._feed.cursor)
         longest = max(cell_len(entry.shown or _NONE) for entry in self._entries)
-        self._feed.show_columns(
-            [
-                column._replace(width=min(longest, _MOST_VALUE)) if column.name == "VALUE" else column
-                for column in _COLUMNS
-            ]
-        )
+        self._feed.set_width("VALUE", min(longest, _MOST_VALUE))
         self._feed.show_rows(_Entries(self._entries))
         self._feed.cursor = cursor
         self.set_title("Settings", str(stored.path))
@@ -150,8 +145,7 @@ class SettingsScreen(Dialog[None]):
 
     def _show_entry(self) -> None:
         """Show the whole meaning and value of the setting under the cursor, which may be cut in their columns."""
-        if 0 <= self._feed.cursor < len(self._entries):
-            entry = self._entries[self._feed.cursor]
+        if (entry := self._feed.item_of(self._entries)) is not None:
             origin = "from the file" if entry.stored else "the default"
             later = "" if entry.command or entry.name == "screen.theme" else f" {_LATER}"
             value = plain(f"{entry.shown or _NONE} ({origin}).{later}").stylize("$text-soft")
@@ -223,6 +217,6 @@ class SettingsScreen(Dialog[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable the key for the default if the row has its default."""
         if action == "reset":
-            index = self._feed.cursor
-            return True if 0 <= index < len(self._entries) and self._entries[index].stored else None
+            entry = self._feed.item_of(self._entries)
+            return True if entry is not None and entry.stored else None
         return super().check_action(action, parameters)

@@ -119,8 +119,7 @@ class ChatView(ChatPanes):
 
     def _task_at_cursor(self) -> TrackedTask | None:
         """Return the task under the cursor of the task list."""
-        index, tasks = self._task_feed.cursor, self._tasks.tasks
-        return tasks[index] if 0 <= index < len(tasks) else None
+        return self._task_feed.item_of(self._tasks.tasks)
 
     def _show_in_list(self, task: TrackedTask | None) -> None:
         """Move the cursor of the task list to a task; new tasks are added before it."""

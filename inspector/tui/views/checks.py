@@ -107,7 +107,7 @@ class ChecksView(View):
 
     def _tick(self) -> None:
         if self.is_running and self.display and self.screen.is_current:
-            self._list.advance()
+            self._list.rows.phase += 1
             self.refresh_view()
 
     @property
@@ -155,7 +155,7 @@ class ChecksView(View):
         key: tuple[object, ...] = (item,)
         if isinstance(item, CheckedTest):
             steps = len(item.result.steps) if item.result is not None else 0
-            phase = self._list.phase if item.status is Status.RUNNING else 0
+            phase = self._list.rows.phase if item.status is Status.RUNNING else 0
             key = item, item.status, item.result, steps, request, phase
         elif item is not None:
             key = item, *item.counts.items()
@@ -320,7 +320,7 @@ class ChecksView(View):
 
     def action_only_failed(self) -> None:
         """Show only the tests that failed, or all tests."""
-        self._list.only_failed = not self._list.only_failed
+        self._list.rows.only_failed = not self._list.rows.only_failed
         self.refresh_view()
         self.refresh_bindings()
 
@@ -330,7 +330,7 @@ class ChecksView(View):
 
     def on_word_filter_typed(self, event: WordFilter.Typed) -> None:
         """Show the tests that contain the words."""
-        self._list.filter_words(event.words)
+        self._list.rows.words = event.words
         self.refresh_view()
         self.refresh_bindings()
 
@@ -340,7 +340,7 @@ class ChecksView(View):
 
     def action_clear_filter(self) -> None:
         """Show all tests."""
-        self._list.only_failed = False
+        self._list.rows.only_failed = False
         self._list.words.action_clear()
         self.refresh_view()
         self.refresh_bindings()

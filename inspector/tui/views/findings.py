@@ -119,7 +119,7 @@ class FindingsView(View):
         self._show_rule()
 
     def _rule_at_cursor(self) -> str:
-        return self._rows.rules[self._feed.cursor] if 0 <= self._feed.cursor < len(self._rows) else ""
+        return self._feed.item_of(self._rows.rules) or ""
 
     def _show_rule(self) -> None:
         name = self._rule_at_cursor()

@@ -131,10 +131,7 @@ class TasksView(View):
         """Make the column of the requests as wide as the longest request, if the messages keep enough width."""
         others = [column.width for column in COLUMNS if column.name != REQUEST and self._feed.shows(column)]
         free = self._feed.line_width - sum(width or 0 for width in others) - GAP * len(others)
-        width = max(_HEADING, self._rows.request_width(free))
-        self._feed.show_columns(
-            [column._replace(width=width) if column.name == REQUEST else column for column in COLUMNS]
-        )
+        self._feed.set_width(REQUEST, max(_HEADING, self._rows.request_width(free)))
 
     def _draw_ages(self) -> None:
         if self.display and len(self._rows) and not self.session.recorded:
@@ -187,8 +184,7 @@ class TasksView(View):
     @property
     def selected(self) -> TrackedTask | None:
         """The task under the cursor."""
-        index = self._feed.cursor
-        return self._rows.tasks[index] if 0 <= index < len(self._rows) else None
+        return self._feed.item_of(self._rows.tasks)
 
     def select_task(self, task_id: str) -> None:
         """Move the cursor to a task, unless the filter hides it."""

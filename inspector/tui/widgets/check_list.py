@@ -44,10 +44,10 @@ class CheckListPane(Pane):
         super().__init__("Checks", id=id)
         self._session = session
         self._glyphs = glyphs
-        self._rows = CheckRows(glyphs)
+        self.rows = CheckRows(glyphs)
         self._message: object = None
         self.words = WordFilter("words in the result, id, name, level, tags or suite")
-        self._feed = Feed(COLUMNS, self._rows, enter_hint="open request", id="check-list", follow=False)
+        self._feed = Feed(COLUMNS, self.rows, enter_hint="open request", id="check-list", follow=False)
         self._text = FactView(id="check-message")
         self._text.enter_hint = "load a file"
 
@@ -64,21 +64,19 @@ class CheckListPane(Pane):
 
     def _fit_columns(self) -> None:
         """Make the column of the ids as wide as the longest id."""
-        width = max(len(_TEST), self._rows.id_width(self._feed.line_width - GAP))
-        self._feed.show_columns(
-            [column._replace(width=width) if column.name == _TEST else column for column in COLUMNS]
-        )
+        width = max(len(_TEST), self.rows.id_width(self._feed.line_width - GAP))
+        self._feed.set_width(_TEST, width)
 
     # What is listed
 
     def show(self, checks: LoadedChecks | None, selected: CheckItem | None) -> None:
         """Show the results of the tests, with the cursor on an item if it is listed."""
-        self._rows.refresh(checks)
+        self.rows.refresh(checks)
         self._fit_columns()
-        empty = "No test failed." if self.only_failed and not self._rows.words else "No test matches the filter."
+        empty = "No test failed." if self.rows.only_failed and not self.rows.words else "No test matches the filter."
         self._feed.empty = f"{empty} Press {key_of('back')} to show all tests."
         self._feed.refresh_rows()
-        index = self._rows.index_of(selected)
+        index = self.rows.index_of(selected)
         if index is not None:
             self._feed.cursor = index
 
@@ -104,14 +102,14 @@ class CheckListPane(Pane):
             count = len(problems)
             self.set_title(Chip(counted(count, "problem") if count else "", "$state-bad"))
             return
-        shown, known = self._rows.shown, len(checks.tests)
+        shown, known = self.rows.shown, len(checks.tests)
         tests = counted(known, "test")
         levels = checks.levels()
         self.set_title(
             Chip(", ".join(path.name for path in checks.paths)),
             Chip(tests if shown == known else f"{shown:,} of {tests}", "$text-soft"),
-            Chip("failed only" if self.only_failed else "", "$bar"),
-            Chip(f"filter {self._rows.words}" if self._rows.words else "", "$bar"),
+            Chip("failed only" if self.rows.only_failed else "", "$bar"),
+            Chip(f"filter {self.rows.words}" if self.rows.words else "", "$bar"),
             self._state_of_run(checks),
             note=[chip for level, counts in levels for chip in count_chips(level.upper(), counts, self._glyphs)],
         )
@@ -127,38 +125,13 @@ class CheckListPane(Pane):
     @property
     def selected(self) -> CheckItem | None:
         """The suite or the test under the cursor."""
-        index = self._feed.cursor
-        return self._rows.items[index] if 0 <= index < len(self._rows) else None
+        return self._feed.item_of(self.rows.items)
 
     def focus_content(self, *, has_tests: bool) -> None:
         """Focus the list, or without tests the text."""
         self.screen.set_focus(self._feed if has_tests else self._text)
 
     @property
-    def phase(self) -> int:
-        """The number of the picture of the sign of running tests."""
-        return self._rows.phase
-
-    def advance(self) -> None:
-        """Use the next picture of the sign of running tests."""
-        self._rows.phase += 1
-
-    # The filter
-
-    @property
-    def only_failed(self) -> bool:
-        """Whether only the tests that failed are listed."""
-        return self._rows.only_failed
-
-    @only_failed.setter
-    def only_failed(self, only: bool) -> None:
-        self._rows.only_failed = only
-
-    @property
     def is_filtered(self) -> bool:
         """Whether a filter is set."""
-        return self.only_failed or bool(self.words.value)
-
-    def filter_words(self, words: str) -> None:
-        """List only the tests that contain some words."""
-        self._rows.words = words
+        return self.rows.only_failed or bool(self.words.value)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
+from typing import ClassVar, TypeVar
 
 from rich.segment import Segment
 from textual import events
@@ -15,6 +16,7 @@ from inspector.tui.keys import bind
 from inspector.tui.render.text_lines import LineSource
 from inspector.tui.widgets.lines import LineView
 
+Item = TypeVar("Item")
 NOWHERE = -1
 """The cursor while there are no lines."""
 _RIGHT_BUTTON = 3
@@ -121,6 +123,10 @@ class CursorView(LineView):
     def index_at(self, line: int) -> int:
         """Return the index of what a line of the content shows."""
         return line
+
+    def item_of(self, items: Sequence[Item]) -> Item | None:
+        """Return the item under the cursor, None without one; the lines may have been drawn from fewer items."""
+        return items[self.cursor] if 0 <= self.cursor < len(items) else None
 
     def _bring_into_view(self, index: int) -> None:
         top, height = self.scroll_offset.y, self.size.height

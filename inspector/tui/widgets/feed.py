@@ -321,6 +321,10 @@ class Feed(CursorView):
             if self.heads is not None:
                 self.heads.refresh()
 
+    def set_width(self, name: str, width: int) -> None:
+        """Give the column of a name another width."""
+        self.show_columns([column._replace(width=width) if column.name == name else column for column in self._columns])
+
     def headings(self) -> Line:
         """Return the headings of the columns at the present width, each with the name of its column."""
         return self.source.headings() if isinstance(self.source, FeedTable) else []

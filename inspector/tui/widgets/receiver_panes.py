@@ -120,8 +120,8 @@ class RegistrationsPane(Pane):
     @property
     def selected_task(self) -> str:
         """The id of the task of the selected registration, `""` if it has none."""
-        index = self.feed.cursor
-        return self.rows.task_id(index) if 0 <= index < len(self.rows) else ""
+        item = self._selected_row
+        return "" if item is None else item.task_id if isinstance(item, WebhookRegistration) else item[0]
 
     @property
     def selected(self) -> WebhookRegistration | None:
@@ -131,5 +131,4 @@ class RegistrationsPane(Pane):
 
     @property
     def _selected_row(self) -> WebhookRegistration | tuple[str, PushConfig] | None:
-        index = self.feed.cursor
-        return self.rows.items[index] if 0 <= index < len(self.rows) else None
+        return self.feed.item_of(self.rows.items)
