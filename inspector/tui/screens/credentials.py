@@ -44,8 +44,6 @@ _GRANTS = {
 }
 _LONGEST_REASON = 200
 _WIDTH = 100
-_AROUND = 5
-"""Lines of the menu besides its lists: the borders, the blank line between the lists, and the footer."""
 
 
 class Secret(Enum):
@@ -91,7 +89,7 @@ class CredentialsScreen(MenuScreen):
 
     def _share(self) -> None:
         required, listed = self.query_one("#required", FactView), self.query_one("#menu-list")
-        room = self.size.height * 9 // 10 - _AROUND
+        room = self.most_lines - 1  # a blank line between the lists
         most = max(1, room // 2, room - len(self._entries))
         wrapped = max(1, required.virtual_size.height)
         required.styles.max_height = most
@@ -145,27 +143,25 @@ def _entries(session: Session) -> Sequence[Entry | str]:
         names = [clean_line(option.scheme, _LONGEST_NAME) for option in options]
         widest = max(map(cell_len, names))
         lines.append("Log in")
-        lines += [
-            _entry(option, name + " " * (widest - cell_len(name))) for option, name in zip(options, names, strict=True)
-        ]
+        lines += [_entry(option, padded(name, widest)) for option, name in zip(options, names, strict=True)]
     lines.append("Enter a secret")
-    lines += [Entry(_label(session, secret), "", True, secret) for secret in Secret]
+    lines += [Entry(_label(session, secret), secret) for secret in Secret]
     token = session.credentials.token
     changes = []
     if token is not None:
         if token.can_renew:
-            changes.append(Entry("Request a new token now", "", True, Change.REFRESH))
-        changes.append(Entry(f"Log out of {clean_line(token.key.scheme, _LONGEST_NAME)}", "", True, Change.LOG_OUT))
+            changes.append(Entry("Request a new token now", Change.REFRESH))
+        changes.append(Entry(f"Log out of {clean_line(token.key.scheme, _LONGEST_NAME)}", Change.LOG_OUT))
     if session.credentials.entered:
-        changes.append(Entry("Remove the secrets that were entered here", "", True, Change.REMOVE))
+        changes.append(Entry("Remove the secrets that were entered here", Change.REMOVE))
     return ["In use", *changes, *lines] if changes else lines
 
 
 def _entry(option: LoginOption, name: str) -> Entry:
     grant = f"({option.grant.value})"
     if option.refused:
-        return Entry(f"{name}  {grant} is not used", "", True, option, quiet=True)
-    return Entry(f"{name}  {_GRANTS[option.grant]} {grant}", "", True, option)
+        return Entry(f"{name}  {grant} is not used", option, quiet=True)
+    return Entry(f"{name}  {_GRANTS[option.grant]} {grant}", option)
 
 
 def _label(session: Session, secret: Secret) -> str:

@@ -88,10 +88,15 @@ class Dialog(ModalScreen[Result | None]):
         """Make the widgets below the title."""
         yield from ()
 
+    @property
+    def most_lines(self) -> int:
+        """The most lines of `body`: the footer stays on the screen."""
+        return max(1, self.size.height * 9 // 10 - _AROUND)
+
     def on_resize(self) -> None:
         """Give a long list the whole height of the frame, so that there are no blank rows and the footer is seen."""
         for fitted in self.query(f".{FITTED}"):
-            fitted.styles.max_height = max(1, self.size.height * 9 // 10 - _AROUND)
+            fitted.styles.max_height = self.most_lines
 
     def remove(self) -> AwaitRemove:
         """Remove the dialog; its workers are cancelled before, because its widgets are removed first."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -17,8 +18,9 @@ from inspector.session.connection import Connection
 from inspector.text.sanitise import clean_line
 from inspector.tui.keys import bind
 from inspector.tui.render.content import plain
+from inspector.tui.render.text_lines import padded
 from inspector.tui.screens.dialog import FITTED, Dialog
-from inspector.tui.widgets.fields import ChoiceList
+from inspector.tui.widgets.fields import ChoiceList, ValueOption, value_of
 
 _LONGEST_URL = 100
 
@@ -35,50 +37,48 @@ class InterfacesScreen(Dialog[Choice]):
     def __init__(self, connection: Connection, title: str) -> None:
         super().__init__(title)
         self._connection = connection
-        self._choices: list[Choice | None] = []
 
     def body(self) -> ComposeResult:
-        """Make the list."""
-        listed = ChoiceList(enter_hint="choose", id="interface-list")
-        listed.add_class(FITTED)
-        yield listed
-
-    def on_mount(self) -> None:
         """List the interfaces that can be used, then the other interfaces with the reason."""
-        card, current = self._connection.card, self._connection.choice
-        listed = self.query_one(OptionList)
+        yield ChoiceList(*self._options(), enter_hint="choose", id="interface-list", classes=FITTED)
+
+    def _options(self) -> Iterator[Option]:
         choices = self._connection.choices
         widths = [
             max((cell_len(text) for text in column), default=0) for column in zip(*map(_columns, choices), strict=True)
         ]
-        heading = ""
-        for choice in choices:
-            if choice.reason != heading:
-                heading = choice.reason
-                self._add(Option(Content.styled(heading.capitalize(), "$text-soft"), disabled=True), None)
-            used = current is not None and (choice.interface, choice.dialect) == (current.interface, current.dialect)
-            self._add(Option(_row(choice, widths, used=used)), choice)
-            if used:
-                listed.highlighted = len(self._choices) - 1
-        unusable = [option for option in options(card) if not option.usable]
+        for reason, group in groupby(choices, lambda choice: choice.reason):
+            yield _heading(reason.capitalize())
+            for choice in group:
+                yield ValueOption(_row(choice, widths, used=self._is_used(choice)), choice)
+        unusable = [option for option in options(self._connection.card) if not option.usable]
         if unusable:
-            self._add(Option(Content.styled("Not supported", "$text-soft"), disabled=True), None)
+            yield _heading("Not supported")
         for option in unusable:
             name = f"{option.interface.protocol_version or '?'} · {option.interface.protocol_binding or '?'}"
-            self._add(Option(plain(f"  {name:<20} {option.reason}"), disabled=True), None)
+            yield Option(plain(f"  {name:<20} {option.reason}"), disabled=True)
+
+    def _is_used(self, choice: Choice) -> bool:
+        current = self._connection.choice
+        return current is not None and (choice.interface, choice.dialect) == (current.interface, current.dialect)
+
+    def on_mount(self) -> None:
+        """Select the interface in use, else the first."""
+        listed = self.query_one(ChoiceList)
+        found = (value_of(option, Choice) for option in listed.options)
+        used = (index for index, choice in enumerate(found) if choice is not None and self._is_used(choice))
+        listed.highlighted = next(used, None)
         if listed.highlighted is None:
             listed.action_first()
         listed.focus()
 
-    def _add(self, option: Option, choice: Choice | None) -> None:
-        self.query_one(OptionList).add_option(option)
-        self._choices.append(choice)
-
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Return the interface that was chosen."""
-        choice = self._choices[event.option_index]
-        if choice is not None:
-            self.dismiss(choice)
+        self.dismiss(value_of(event.option, Choice))
+
+
+def _heading(text: str) -> Option:
+    return Option(Content.styled(text, "$text-soft"), disabled=True)
 
 
 def _columns(choice: Choice) -> tuple[str, str, str]:
@@ -88,9 +88,7 @@ def _columns(choice: Choice) -> tuple[str, str, str]:
 
 
 def _row(choice: Choice, widths: Sequence[int], *, used: bool) -> Content:
-    version, binding, url = (
-        text + " " * (width - cell_len(text)) for text, width in zip(_columns(choice), widths, strict=True)
-    )
+    version, binding, url = map(padded, _columns(choice), widths)
     return Content.assemble(
         (f"  {version}   {binding}", "bold"), "   ", plain(url), ("   in use" if used else "", "$state-good")
     )

@@ -12,7 +12,6 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.content import Content
 from textual.widgets import OptionList
-from textual.widgets.option_list import Option
 
 from inspector.capture.records import LOGIN, Kind, Record, is_login
 from inspector.lazy_dataclass import dataclass
@@ -33,11 +32,9 @@ from inspector.tui.render.login_lines import login_findings, login_paragraphs, t
 from inspector.tui.render.text_lines import Paragraph, Paragraphs
 from inspector.tui.screens.dialog import Dialog
 from inspector.tui.widgets.fact_view import FactView
-from inspector.tui.widgets.fields import ChoiceList
+from inspector.tui.widgets.fields import ChoiceList, ValueOption, value_of
 from inspector.tui.widgets.text_block import TextBlock
 
-_AROUND = 4
-"""Lines of the dialog for its border, the footer and the line above it."""
 _LOW = 30
 """On a screen with fewer lines, only the current step of a waiting login is shown."""
 _TICK = 0.5
@@ -84,7 +81,6 @@ class LoginScreen(Dialog[LoginEnd]):
         self._login: Login = session.credentials.logins.start(option, registration, self._changed)
         self._no_browser = "" if self.app.is_web else browser_problem()
         self._token: Token | None = None
-        self._actions: list[Next | Place] = []
 
     def body(self) -> ComposeResult:
         """Make the lines, the remaining time, and the choices for the end."""
@@ -157,17 +153,15 @@ class LoginScreen(Dialog[LoginEnd]):
         choices = self.query_one("#login-next", ChoiceList)
         below = 2 if self.query_one("#login-wait").display else 0
         if choices.display:
-            below += 1 + max(len(self._actions), choices.virtual_size.height)  # long choices are wrapped
-        self.query_one(FactView).styles.max_height = max(3, self.size.height * 9 // 10 - _AROUND - below)
+            below += 1 + max(choices.option_count, choices.virtual_size.height)  # long choices are wrapped
+        self.query_one(FactView).styles.max_height = max(3, self.most_lines - below)
 
     # The end
 
     def _offer_next(self) -> None:
         """Offer what can be done now that the login has ended."""
         choices = self.query_one(ChoiceList)
-        for value, text in self._choices():
-            self._actions.append(value)
-            choices.add_option(Option(plain(text)))
+        choices.add_options(ValueOption(plain(text), value) for value, text in self._choices())
         choices.display = True
         choices.highlighted = 0
         choices.focus()
@@ -191,15 +185,15 @@ class LoginScreen(Dialog[LoginEnd]):
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """Do what was chosen."""
-        wanted = self._actions[event.option_index]
-        if isinstance(wanted, Place) and self._token is not None:
+        place, wanted = value_of(event.option, Place), value_of(event.option, Next)
+        if place is not None and self._token is not None:
             with notify_faults(self):
-                notify(self, f"The token is stored in {self._session.credentials.logins.store(self._token, wanted)}.")
+                notify(self, f"The token is stored in {self._session.credentials.logins.store(self._token, place)}.")
                 self._end(Next.DONE)
         elif wanted is Next.TRUST:
             self._session.trust(self._state.untrusted)
             self._end(Next.AGAIN)
-        elif isinstance(wanted, Next):
+        elif wanted is not None:
             self._end(wanted)
 
     @property

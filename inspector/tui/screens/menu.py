@@ -16,6 +16,7 @@ from textual.widgets.option_list import Option
 
 from inspector.text.sanitise import clean_line
 from inspector.tui.keys import COMMANDS, UNBOUND, Group, bind, group_of, why_not
+from inspector.tui.notify import copy
 from inspector.tui.render.content import plain
 from inspector.tui.screens.dialog import FITTED, Dialog, ask
 from inspector.tui.widgets.fields import ChoiceList
@@ -44,14 +45,19 @@ _NOT_LISTED = frozenset({"open", "actions", "filter", "next-match", "previous-ma
 
 
 class Entry(NamedTuple):
-    """A line of a menu: its text, a key or a warning at the right, whether it can be chosen, and its value."""
+    """A line of a menu: its text, its value, a key or a warning at the right, and whether it can be chosen."""
 
     text: str
-    right: str
-    enabled: bool
     value: Any
+    right: str = ""
+    enabled: bool = True
     quiet: bool = False
     """Whether the line is grey although it can be chosen."""
+
+
+def copy_entry(text: str, write: Callable[[], str] | None) -> Entry:
+    """Return an entry whose value returns the text to copy; it cannot be chosen if there is no such function."""
+    return Entry(text, write, enabled=write is not None)
 
 
 class MenuScreen(Dialog[Any]):
@@ -79,8 +85,7 @@ class MenuScreen(Dialog[Any]):
         room = min(_WIDEST, self.app.size.width * 94 // 100 - _BORDER) - keys - _GAP - len(indent)
         wide = min(max((cell_len(entry.text) for entry in entries), default=0), room)
         options = [_option(entry, wide, indent) for entry in self._entries]
-        listed = ChoiceList(*options, enter_hint="choose", id="menu-list")
-        listed.add_class(FITTED)
+        listed = ChoiceList(*options, enter_hint="choose", id="menu-list", classes=FITTED)
         listed.styles.min_width = self._least - _SIDES
         yield listed
 
@@ -106,6 +111,11 @@ def _option(entry: Entry | str, wide: int, indent: str) -> Option:
     space = " " * (wide - cell_len(text) + _GAP)
     right = plain(entry.right).stylize("$wire-quiet" if quiet else "bold $bar")
     return Option(Content.assemble(indent, plain(text).stylize(style), space, right), disabled=not entry.enabled)
+
+
+def ask_and_copy(node: MessagePump, title: str, entries: Sequence[Entry | str]) -> None:
+    """Show a menu of copy entries, and copy the text of the entry that is chosen."""
+    ask(node, MenuScreen(title, entries), lambda write: copy(node, write()))
 
 
 def actions_menu(screen: Screen[Any], title: str) -> MenuScreen:
@@ -134,7 +144,7 @@ def _actions_of(screen: Screen[Any], group: Group, only: Collection[str] = ()) -
         reason = why_not(active)
         shown = "" if key.startswith(UNBOUND) else screen.app.get_key_display(binding)
         # An operation that the agent does not declare can be called: its answer may be what the user wants to see.
-        yield Entry(binding.tooltip or binding.description, reason or shown, active.enabled, active, bool(reason))
+        yield Entry(binding.tooltip or binding.description, active, reason or shown, active.enabled, bool(reason))
 
 
 def show_actions(screen: Screen[Any], title: str) -> None:

@@ -32,7 +32,7 @@ from inspector.tui.render.text_lines import Paragraph
 from inspector.tui.render.webhook_lines import diagnosed, reconciled
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import CHOICE
-from inspector.tui.screens.menu import Entry, MenuScreen
+from inspector.tui.screens.menu import ask_and_copy, copy_entry
 from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.views import webhook_forms
 from inspector.tui.views.base import CallWanted
@@ -303,14 +303,13 @@ class WebhooksView(BookmarkView):
     def action_copy_as(self) -> None:
         """Ask what to copy: the URL or the token of the webhook, or the selected delivery."""
         webhook, record = self._webhook, self.selected_record()
-        texts: list[tuple[str, Callable[[], str] | None]] = [
-            ("URL of the webhook", (lambda: webhook.registration.url) if webhook else None),
-            ("Token of the webhook", (lambda: webhook.registration.token) if webhook else None),
-            ("Body of the delivery", super().selected_text if record else None),
-            ("Head of the delivery", (lambda: head_text(record)) if record else None),
+        entries = [
+            copy_entry("URL of the webhook", (lambda: webhook.registration.url) if webhook else None),
+            copy_entry("Token of the webhook", (lambda: webhook.registration.token) if webhook else None),
+            copy_entry("Body of the delivery", super().selected_text if record else None),
+            copy_entry("Head of the delivery", (lambda: head_text(record)) if record else None),
         ]
-        entries = [Entry(text, "", form is not None, form) for text, form in texts]
-        ask(self, MenuScreen("Copy as", entries), lambda form: copy(self, form()))
+        ask_and_copy(self, "Copy as", entries)
 
     def selected_text(self) -> str:
         """Return the URL of the selected registration, or the payload of the selected delivery."""

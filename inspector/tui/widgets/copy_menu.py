@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TypeAlias
-
 from inspector.capture.records import Kind, Record
 from inspector.protocol.errors import FaultError
 from inspector.session.exporters import curl, httpx_program
@@ -14,11 +11,8 @@ from inspector.session.session import Session
 from inspector.tui import lazy_loading
 from inspector.tui.render import detail
 from inspector.tui.render.text_lines import as_text
-from inspector.tui.screens.menu import Entry
+from inspector.tui.screens.menu import Entry, copy_entry
 from inspector.tui.widgets.json_view import JsonView
-
-Form: TypeAlias = tuple[str, Callable[[], str] | None]
-"""The name of a form, and the function that writes it; None if it is not possible now."""
 
 
 def copy_menu(session: Session, record: Record, view: JsonView | None, *, whole: bool) -> list[Entry | str]:
@@ -29,57 +23,59 @@ def copy_menu(session: Session, record: Record, view: JsonView | None, *, whole:
     """
     menu: list[Entry | str] = []
     if view is not None and view.json:
-        menu += ["Value under the cursor", *_entries([("JSON", lambda: view.json), ("Pointer", lambda: view.pointer)])]
+        menu += ["Value under the cursor", copy_entry("JSON", lambda: view.json)]
+        menu.append(copy_entry("Pointer", lambda: view.pointer))
     if not whole:
-        menu += [detail.title(record), *_entries(_record_forms(session, record))]
+        menu += [detail.title(record), *_record_entries(session, record)]
     if record.exchange:
         exchange = HttpExchange.of(session.journal.capture.select(exchange=record.exchange, after=record.exchange - 1))
         menu += ["Request", *_request_entries(session, exchange)]
-        menu += ["Response", *_entries(_response_forms(session, exchange))]
-        menu += ["Check file (a2a-inspect check)", *_entries(_check_forms(session, record))]
+        menu += ["Response", *_response_entries(session, exchange)]
+        menu += ["Check file (a2a-inspect check)", *_check_entries(session, record)]
     return menu
 
 
-def _record_forms(session: Session, record: Record) -> list[Form]:
+def _record_entries(session: Session, record: Record) -> list[Entry]:
     payload = session.payload(record)
     return [
-        ("Payload", (lambda: payload.decode("utf-8", "replace")) if payload else None),
-        ("Raw bytes as text", (lambda: record.raw.decode("utf-8", "replace")) if record.raw else None),
-        ("Headers and facts", lambda: as_text(detail.facts(record))),
+        copy_entry("Payload", (lambda: payload.decode("utf-8", "replace")) if payload else None),
+        copy_entry("Raw bytes as text", (lambda: record.raw.decode("utf-8", "replace")) if record.raw else None),
+        copy_entry("Headers and facts", lambda: as_text(detail.facts(record))),
     ]
 
 
 def _request_entries(session: Session, exchange: HttpExchange) -> list[Entry]:
     request = exchange.request
-    forms: list[Form] = [
-        ("URL", (lambda: str(request.meta["url"])) if request.kind is Kind.REQUEST else None),
-        ("Request as HTTP text", lambda: exchange.request_text(session.payload)),
+    entries = [
+        copy_entry("URL", (lambda: str(request.meta["url"])) if request.kind is Kind.REQUEST else None),
+        copy_entry("Request as HTTP text", lambda: exchange.request_text(session.payload)),
     ]
     body = session.payload(request)
-    forms.append(("Request body", (lambda: body.decode("utf-8", "replace")) if body else None))
-    entries = _entries(forms)
+    entries.append(copy_entry("Request body", (lambda: body.decode("utf-8", "replace")) if body else None))
     for name, write in (("curl command", curl.write), ("Python program (httpx)", httpx_program.write)):
         try:
             text = write(curl.signed_request(request, session.credentials.current))
         except FaultError as error:
-            entries.append(Entry(name, error.fault.seen, False, None))
+            entries.append(Entry(name, None, error.fault.seen, enabled=False))
         else:
-            entries.append(Entry(name, "", True, lambda text=text: text))
+            entries.append(Entry(name, lambda text=text: text))
     return entries
 
 
-def _response_forms(session: Session, exchange: HttpExchange) -> list[Form]:
+def _response_entries(session: Session, exchange: HttpExchange) -> list[Entry]:
     has_body = any(record.kind in (Kind.BODY, Kind.FRAME) for record in exchange.bodies)
     return [
-        ("Response as HTTP text", (lambda: exchange.response_text(session.payload)) if exchange.response else None),
-        (
+        copy_entry(
+            "Response as HTTP text", (lambda: exchange.response_text(session.payload)) if exchange.response else None
+        ),
+        copy_entry(
             "Response body",
             (lambda: exchange.response_body(session.payload).decode("utf-8", "replace")) if has_body else None,
         ),
     ]
 
 
-def _check_forms(session: Session, record: Record) -> list[Form]:
+def _check_entries(session: Session, record: Record) -> list[Entry]:
     def write(numbers: list[int]) -> str:
         try:
             return lazy_loading.recorded_check(session, numbers)[0]
@@ -90,10 +86,6 @@ def _check_forms(session: Session, record: Record) -> list[Form]:
     possible = capture.get(record.exchange).operation in OPERATIONS
     of_task = sorted({each.exchange for each in capture.select(task=record.task)} - {0}) if record.task else []
     return [
-        ("Check of this exchange", (lambda: write([record.exchange])) if possible else None),
-        ("Check of all exchanges of the task", (lambda: write(of_task)) if len(of_task) > 1 else None),
+        copy_entry("Check of this exchange", (lambda: write([record.exchange])) if possible else None),
+        copy_entry("Check of all exchanges of the task", (lambda: write(of_task)) if len(of_task) > 1 else None),
     ]
-
-
-def _entries(forms: Iterable[Form]) -> list[Entry]:
-    return [Entry(text, "", form is not None, form) for text, form in forms]

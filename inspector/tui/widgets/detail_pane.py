@@ -22,15 +22,14 @@ from inspector.session.replay.task_diff import compare_tasks
 from inspector.session.session import Session
 from inspector.text.units import duration
 from inspector.tui.keys import bind, key_of
-from inspector.tui.notify import copy, notify
+from inspector.tui.notify import notify
 from inspector.tui.render import detail
 from inspector.tui.render.extension_lines import extension_lines
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.hexdump import HexDump, raw_text
 from inspector.tui.render.task_diff import what_changed
 from inspector.tui.render.text_lines import Paragraph, Paragraphs, WrappedText, without_head
-from inspector.tui.screens.dialog import ask
-from inspector.tui.screens.menu import MenuScreen
+from inspector.tui.screens.menu import ask_and_copy
 from inspector.tui.screens.search import SearchScreen
 from inspector.tui.widgets.copy_menu import copy_menu
 from inspector.tui.widgets.fact_view import FactView
@@ -238,7 +237,7 @@ class DetailPane(Pane):
             whole = self._exchange is not None
             entries = copy_menu(self._session, record, view, whole=whole)
             name = f"#{record.exchange} {record.operation}" if whole else detail.title(record)
-            ask(self, MenuScreen(f"Copy {name} as", entries), lambda form: copy(self, form()))
+            ask_and_copy(self, f"Copy {name} as", entries)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable the keys while there is no record."""

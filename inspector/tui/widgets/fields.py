@@ -46,8 +46,8 @@ def value_of(option: Option | None, kind: type[Value]) -> Value | None:
 class ChoiceList(OptionList):
     """A list of choices with a hint for the footer."""
 
-    def __init__(self, *choices: Option, enter_hint: str, id: str) -> None:  # noqa: A002 - as every widget calls it
-        super().__init__(*choices, id=id, compact=True)
+    def __init__(self, *choices: Option, enter_hint: str, id: str, classes: str = "") -> None:  # noqa: A002 - as every widget calls it
+        super().__init__(*choices, id=id, classes=classes, compact=True)
         self.enter_hint = enter_hint
 
     def on_click(self, event: events.Click) -> None:
