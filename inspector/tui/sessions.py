@@ -24,7 +24,6 @@ from inspector.session.session import Session
 from inspector.session.settings import Settings, settings_from
 from inspector.text.units import duration
 from inspector.tui import lazy_loading
-from inspector.tui.closed_widgets import free_closed_widgets
 from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import Glyphs
@@ -32,6 +31,7 @@ from inspector.tui.screens.catalog import CatalogScreen, unchosen_fault
 from inspector.tui.screens.connect import DEMO, ConnectScreen
 from inspector.tui.screens.frame import BootScreen
 from inspector.tui.screens.workbench import WorkbenchScreen
+from inspector.tui.session_memory import free_closed_widgets
 from inspector.tui.trust import follow_redirect, refused_fault
 from inspector.wire.client.client_certificate import PassphraseError
 from inspector.wire.discovery import PrivateRedirectError, name_of

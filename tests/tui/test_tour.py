@@ -17,7 +17,7 @@ from inspector.cli.commands import find, main_parser
 from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.screens.connect import DEMO
 from inspector.tui.screens.translate import TranslateScreen
-from inspector.tui.tour import BROKEN, STOPS
+from inspector.tui.tour_steps import BROKEN, STOPS
 from inspector.tui.views.agent import AgentView
 from inspector.tui.views.base import View
 from inspector.tui.views.findings import FindingsView

@@ -25,7 +25,7 @@ from inspector.tui.screens.frame import FrameScreen
 from inspector.tui.views.agent import AgentView
 from inspector.tui.views.base import View
 from inspector.tui.views.registry import ALL_VIEWS
-from inspector.tui.views.switcher import ViewSwitcher
+from inspector.tui.views.view_switcher import ViewSwitcher
 from inspector.tui.widgets.status_bar import CREDENTIALS_NEEDED, Status, TabName
 from inspector.wire.discovery import name_of
 

@@ -36,7 +36,7 @@ from inspector.tui.widgets.card_view import CardView
 if TYPE_CHECKING:  # loaded after the card is shown
     from inspector.session.call import Call
     from inspector.tui.credential_dialogs import CredentialDialogs
-    from inspector.tui.tour import Send
+    from inspector.tui.tour_steps import Send
     from inspector.tui.views.tasks import TasksView
     from inspector.tui.widgets.tour import Tour
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
+from inspector.capture import card_history
+from inspector.capture.private_files import CaptureError
 from inspector.protocol.errors import Fault
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.session.card.changes import EarlierCard, card_of_answer, extended_difference
@@ -12,7 +15,6 @@ from inspector.session.session import Session
 from inspector.tui.keys import key_of
 from inspector.tui.render.changes import ChangeLines, against_public, since_earlier
 from inspector.tui.render.glyphs import Glyphs
-from inspector.tui.views.earlier_cards import earlier_cards
 from inspector.tui.widgets.card_view import ChangeView
 
 
@@ -54,7 +56,7 @@ class CardComparisons:
         Return a problem, or `""`.
         """
         self._keep = self._keep if keep is None else keep
-        self._earlier, problem = await asyncio.to_thread(earlier_cards, session, keep=self._keep)
+        self._earlier, problem = await asyncio.to_thread(_earlier_cards, session, keep=self._keep)
         self._older = 0
         self._show_earlier()
         return problem
@@ -80,3 +82,21 @@ class CardComparisons:
         again = f"Press {key_of('refresh')} to request it again."
         self.views["extended"].empty = f"No extended card: {fault.seen} {fault.hint} {again}"
         self.views["extended"].show(ChangeLines([], [], self._glyphs))
+
+
+def _earlier_cards(session: Session, *, keep: bool) -> tuple[list[EarlierCard], str]:
+    """Compare the card with earlier cards of the agent; the second value is an error message or `""`."""
+    connection, redactor, problem = session.connection, session.journal.redactor, ""
+    if connection is None:
+        return [], ""
+    url = redactor.url(connection.url) if connection.url else str(Path(connection.reference).absolute())
+    raw = redactor.body(connection.found.raw)
+    if keep:
+        try:
+            if not session.history:
+                session.history.load(card_history.seen_cards(url))
+            card_history.store_card(url, raw, connection.at)
+        except CaptureError as error:
+            problem = str(error)
+    session.history.see(raw, connection.at)
+    return session.history.earlier(), problem

@@ -12,7 +12,7 @@ from textual.widgets import Static
 from inspector.lazy_dataclass import dataclass
 from inspector.session.journal import Journal
 from inspector.tui.keys import bind
-from inspector.tui.tour import STOPS, Send, Step
+from inspector.tui.tour_steps import STOPS, Send, Step
 
 _TITLES, _STEPS = list(STOPS), list(STOPS.values())
 
