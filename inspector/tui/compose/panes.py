@@ -30,7 +30,7 @@ _LONGEST = 4000
 class OutlinePane(Pane):
     """The outline with its title; the note in its border is the change that can be undone."""
 
-    def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+    def __init__(self, *, id: str) -> None:
         super().__init__("Message outline", id=id)
         self.view = OutlineView(id="outline", follow=False)
 
@@ -68,7 +68,7 @@ class ComposePanes(Horizontal):
         bind("previous-pane", "next_stop(-1)", "", "Go to the previous field or pane", show=False),
     ]
 
-    def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+    def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self.outline_pane = OutlinePane(id="outline-pane")
         self.outline = self.outline_pane.view

@@ -72,7 +72,7 @@ class PartEditor(Pane):
     class Changed(Message):
         """The part was changed."""
 
-    def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+    def __init__(self, *, id: str) -> None:
         super().__init__("Part", id=id)
         self._part: DraftPart | None = None
         self.index = 0

@@ -72,7 +72,7 @@ class PreviewPane(Pane):
     }
     """
 
-    def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+    def __init__(self, *, id: str) -> None:
         super().__init__("Request", id=id)
         self._like: Call | None = None
 

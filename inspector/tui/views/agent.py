@@ -74,7 +74,7 @@ class AgentView(View):
 
         connection: Connection
 
-    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:
         super().__init__(session, glyphs, id=id)
         self._unread: Record | None = None
         self._raw_of_extended = False

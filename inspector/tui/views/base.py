@@ -66,7 +66,7 @@ class View(Container):
     NEEDS_AGENT: ClassVar[frozenset[str]] = frozenset()
     """The names of other actions that need an agent; they are disabled in a capture."""
 
-    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:
         super().__init__(id=id, classes="view")
         self.session = session
         self.glyphs = glyphs

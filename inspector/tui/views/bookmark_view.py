@@ -41,7 +41,7 @@ class BookmarkView(View):
     lists: Callable[[Record], bool] | None = None
     """A function that returns whether the view lists a record; None for a view that lists all records."""
 
-    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:
         super().__init__(session, glyphs, id=id)
         self.detail = DetailPane(session, glyphs, id=f"{id}-detail")
         self._undo = UndoStack()

@@ -79,7 +79,7 @@ class ChatView(ChatPanes):
     class ShowWanted(Message):
         """The Chat view has to be shown."""
 
-    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:
         super().__init__(session, glyphs, id=id)
         self.lists = self._timeline.lists
         self.stream = self._timeline.stream

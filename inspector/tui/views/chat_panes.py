@@ -28,7 +28,7 @@ TASK_COLUMNS = (Column("STATE", 16), Column("ID", SHORT_ID), Column("LAST MESSAG
 class ChatPanes(BookmarkView):
     """Shows timeline, artifact, detail and composer; a wide screen adds the tasks, a narrow one shows one pane."""
 
-    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:
         super().__init__(session, glyphs, id=id)
         self._travel = TravelLine(session, glyphs)
         self._timeline = TimelinePane(session, glyphs, id="timeline-pane")

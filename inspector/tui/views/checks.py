@@ -71,7 +71,7 @@ class ChecksView(View):
     ]
     NEEDS_AGENT: ClassVar[frozenset[str]] = _RUNS
 
-    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:
         super().__init__(session, glyphs, id=id)
         self.variables: Mapping[str, Json] = {}
         """The values of variables that the user entered, for all files."""

@@ -78,7 +78,7 @@ class FindingsView(View):
         bind("previous-match", "occurrence(-1)", "previous occurrence", "Go to the previous occurrence", show=False),
     ]
 
-    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:
         super().__init__(session, glyphs, id=id)
         self._rows = FindingRows(session.journal.found, glyphs)
         self._pane = Pane("Findings", id="rules-pane")

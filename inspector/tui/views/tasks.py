@@ -94,7 +94,7 @@ class TasksView(View):
 
         task_id: str
 
-    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:
         super().__init__(session, glyphs, id=id)
         self._polls = Polls(session)
         self._filter: TaskFilter | None = None

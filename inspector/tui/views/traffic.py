@@ -50,7 +50,7 @@ class TrafficView(BookmarkView):
         bind("back", "back", "", "Go back to the list", show=False),
     ]
 
-    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:
         super().__init__(session, glyphs, id=id)
         journal = session.journal
         self._annotations = Annotations(session)

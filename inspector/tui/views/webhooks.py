@@ -68,7 +68,7 @@ class WebhooksView(BookmarkView):
     CALLS: ClassVar[dict[str, Operation]] = {"register": Operation.SET_PUSH, "delete": Operation.DELETE_PUSH}
     NEEDS_AGENT = frozenset({"respond", "diagnose", "resend", "forward", "tunnel", "copy_webhook"})
 
-    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:
         super().__init__(session, glyphs, id=id)
         self.lists = is_delivery
         self._lists = {folded: DeliveryList(folded=folded) for folded in (True, False)}

@@ -75,7 +75,7 @@ class ArtifactPane(Pane):
     }
     """
 
-    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:
         super().__init__("Artifact", id=id)
         self._glyphs = glyphs
         self._tracked: TrackedTask | None = None

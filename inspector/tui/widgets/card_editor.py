@@ -159,7 +159,7 @@ class CardEditor(Vertical):
     class Left(Message):
         """The user wants to go back to the card."""
 
-    def __init__(self, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+    def __init__(self, glyphs: Glyphs, *, id: str) -> None:
         super().__init__(id=id)
         self._glyphs = glyphs
         self._timer: Timer | None = None

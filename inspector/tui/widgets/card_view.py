@@ -213,7 +213,7 @@ class RawCard(Vertical):
     }
     """
 
-    def __init__(self, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+    def __init__(self, glyphs: Glyphs, *, id: str) -> None:
         super().__init__(id=id)
         self._glyphs = glyphs
         self._facts: Sequence[Paragraph] = ()

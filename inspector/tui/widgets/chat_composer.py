@@ -61,7 +61,7 @@ class ChatComposer(Composer):
         draft: Draft
         elsewhere: bool = False
 
-    def __init__(self, session: Session, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+    def __init__(self, session: Session, *, id: str) -> None:
         super().__init__(id=id)
         self._session = session
         self._history = MessageHistory(session.journal.redactor)

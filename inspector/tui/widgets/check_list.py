@@ -40,7 +40,7 @@ COLUMNS = (
 class CheckListPane(Pane):
     """Lists the suites and the tests that match the filter, with their results."""
 
-    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:
         super().__init__("Checks", id=id)
         self._session = session
         self._glyphs = glyphs

@@ -43,7 +43,7 @@ class CheckPane(Pane):
         request: int
         twice: bool
 
-    def __init__(self, redact: Callable[[str], str], glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+    def __init__(self, redact: Callable[[str], str], glyphs: Glyphs, *, id: str) -> None:
         super().__init__("Test", id=id)
         self._redact = redact
         self._glyphs = glyphs

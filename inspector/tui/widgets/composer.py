@@ -99,7 +99,7 @@ class Composer(Pane):
     _uploading: Call | None = None
     """The call that is uploading a large message."""
 
-    def __init__(self, *, id: str) -> None:  # noqa: A002 - as every widget of Textual's calls it
+    def __init__(self, *, id: str) -> None:
         super().__init__("Message", id=id)
         self._question_text = TextBlock(id="question")
         self._destination_text = TextBlock(id="destination")

@@ -56,7 +56,7 @@ class Connecting(VerticalScroll):
         glyphs: Glyphs,
         limits: Limits,
         *,
-        id: str,  # noqa: A002 - as every widget of Textual's calls it
+        id: str,
     ) -> None:
         super().__init__(id=id)
         self._journal = journal

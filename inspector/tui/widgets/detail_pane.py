@@ -71,7 +71,7 @@ class DetailPane(Pane):
     }
     """
 
-    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:
         super().__init__("Detail", id=id)
         self._session = session
         self._glyphs = glyphs

@@ -28,7 +28,7 @@ class Document(LineView):
         *,
         follow: bool = True,
         empty: str = "",
-        id: str | None = None,  # noqa: A002 - as every widget of Textual's calls it
+        id: str | None = None,
     ) -> None:
         self._wrapped = WrappedText(text, style="line--text")
         super().__init__(self._wrapped, follow=follow, empty=empty, id=id)

@@ -39,7 +39,7 @@ RECORD_COLUMNS = (
 class ExchangeFeed(Feed):
     """Shows the exchanges; the paths and the operations share the free width by the longest that are visible."""
 
-    def __init__(self, rows: ExchangeRows, *, empty: str, id: str) -> None:  # noqa: A002 - as every widget calls it
+    def __init__(self, rows: ExchangeRows, *, empty: str, id: str) -> None:
         self._exchanges = rows
         super().__init__(EXCHANGE_COLUMNS, rows, enter_hint="open", id=id, empty=empty)
 

@@ -284,7 +284,7 @@ class Feed(CursorView):
         follow: bool = True,
         empty: str = "",
         enter_hint: str = "",
-        id: str | None = None,  # noqa: A002 - as every widget of Textual's calls it
+        id: str | None = None,
     ) -> None:
         self._columns = tuple(columns)
         self.enter_hint = enter_hint

@@ -23,7 +23,7 @@ class LineInput(Input):
         placeholder: str = "",
         password: bool = False,
         select_on_focus: bool = True,
-        id: str | None = None,  # noqa: A002 - as every widget of Textual's calls it
+        id: str | None = None,
     ) -> None:
         super().__init__(value, placeholder, password=password, select_on_focus=select_on_focus, id=id, compact=True)
         self.enter_hint = enter_hint
@@ -46,7 +46,7 @@ def value_of(option: Option | None, kind: type[Value]) -> Value | None:
 class ChoiceList(OptionList):
     """A list of choices with a hint for the footer."""
 
-    def __init__(self, *choices: Option, enter_hint: str, id: str, classes: str = "") -> None:  # noqa: A002 - as every widget calls it
+    def __init__(self, *choices: Option, enter_hint: str, id: str, classes: str = "") -> None:
         super().__init__(*choices, id=id, classes=classes, compact=True)
         self.enter_hint = enter_hint
 

@@ -40,7 +40,7 @@ class FindingPane(Pane):
         number: int
         twice: bool
 
-    def __init__(self, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+    def __init__(self, glyphs: Glyphs, *, id: str) -> None:
         super().__init__("Explanation", id=id)
         self._glyphs = glyphs
         self._facts = FactView(id="finding-text")

@@ -103,7 +103,7 @@ class LineView(ScrollView, can_focus=True):
         *,
         follow: bool = False,
         empty: str = "",
-        id: str | None = None,  # noqa: A002 - as every widget of Textual's calls it
+        id: str | None = None,
         classes: str | None = None,
     ) -> None:
         super().__init__(id=id, classes=classes)

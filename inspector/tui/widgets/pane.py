@@ -36,7 +36,7 @@ class Pane(Vertical):
         self,
         title: str = "",
         *,
-        id: str | None = None,  # noqa: A002 - as every widget of Textual's calls it
+        id: str | None = None,
         classes: str = "",
     ) -> None:
         super().__init__(id=id, classes=f"pane {classes}".strip())

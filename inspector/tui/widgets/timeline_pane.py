@@ -79,7 +79,7 @@ def _is_listed_folded(record: Record) -> bool:
 class TimelinePane(Pane):
     """Shows the records of a session that belong to the conversation, all of them or those that match a filter."""
 
-    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:  # noqa: A002 - as every widget calls it
+    def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:
         super().__init__("Timeline", id=id)
         self._session = session
         self._glyphs = glyphs
