@@ -190,8 +190,7 @@ class PartEditor(Pane):
     def _set_value(self, text: str) -> None:
         """Replace the value; in the area, that can be undone like typed text."""
         if not self._is_long and len(text) <= MOST:
-            area = self.query_one(PartArea)
-            area.replace(text, area.document.start, area.document.end)
+            self.query_one(PartArea).replace_all(text)
             return
         self._change(value=text)
         if self._part is not None:

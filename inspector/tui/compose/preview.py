@@ -54,7 +54,7 @@ class RawArea(VerbatimArea):
         """Edit the request in the user's editor."""
         text = edit(self.app, self.text, ".http")
         if text is not None and text != self.text:
-            self.replace(text, self.document.start, self.document.end)
+            self.replace_all(text)
 
 
 class PreviewPane(Pane):

@@ -61,10 +61,8 @@ class TextDialog(Dialog[None]):
         except CaptureError as error:
             written = [without_head(str(error), "line--bad")]
         if written != self._paragraphs or not written:
-            self._paragraphs, view = written, self.query_one(FactView)
-            top = view.scroll_y
-            view.show(Paragraphs(written))
-            view.scroll_to(y=top, animate=False)
+            self._paragraphs = written
+            self.query_one(FactView).show_again(Paragraphs(written))
 
     def action_copy(self) -> None:
         """Copy the text."""

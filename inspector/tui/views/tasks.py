@@ -222,9 +222,7 @@ class TasksView(View):
             chips += [Chip(state, state_colour(account.state)), Chip(took, "$text-soft")]
         self._facts_pane.set_title(*chips)
         facts = TaskFacts(task, self._requests.of(task), self._polls.get(task.id), self.glyphs, now)
-        top = self._facts.scroll_y
-        self._facts.show(facts)
-        self._facts.scroll_to(y=top, animate=False)
+        self._facts.show_again(facts)
 
     def on_feed_highlighted(self) -> None:
         """Show the facts about the task under the cursor."""

@@ -91,10 +91,8 @@ class CheckPane(Pane):
 
     def _show(self, lines: LineSource, *, keep: bool) -> None:
         """Show lines, from the line at the top that was shown before if `keep`."""
-        self._lines, top = lines, self._facts.top
-        self._facts.show(lines)
-        if keep:
-            self._facts.scroll_to(y=top, animate=False, force=True)
+        self._lines = lines
+        (self._facts.show_again if keep else self._facts.show)(lines)
 
     def on_click(self, event: events.Click) -> None:
         """Report the request of the line that was clicked."""

@@ -157,7 +157,7 @@ class Composer(Pane):
             self.destination = self.destination.at(draft.task_id, draft.context_id)
         self._draft = draft
         if text != self._area.text:
-            self._area.replace(text, self._area.document.start, self._area.document.end)  # can be undone
+            self._area.replace_all(text)
         self._area.move_cursor(self._area.document.end)
         self._show_destination()
 
@@ -355,7 +355,7 @@ class Composer(Pane):
         if len(text) > MOST:
             self._take_long(text)
         else:
-            self._area.replace(text, self._area.document.start, self._area.document.end)  # can be undone
+            self._area.replace_all(text)
 
     def action_toggle_stream(self) -> None:
         """Switch streaming on or off."""

@@ -29,6 +29,12 @@ class FactView(LineView):
         self._found_at = 0
         super().show(HighlightedLines(source))
 
+    def show_again(self, source: LineSource) -> None:
+        """Draw other lines about the same thing, from the line that was at the top."""
+        top = self.top
+        self.show(source)
+        self.scroll_to(y=top, animate=False, force=True)
+
     def item(self, index: int) -> Paragraph | None:
         """Return the paragraph of a line, None if the lines are not paragraphs."""
         source = self.source.source if isinstance(self.source, HighlightedLines) else self.source

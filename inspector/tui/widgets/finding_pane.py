@@ -85,9 +85,7 @@ class FindingPane(Pane):
         self._lines += [self._line(number, occurrence) for number, occurrence in enumerate(occurrences)]
         if count > len(occurrences):
             self._lines.append(without_head(f"… and {count - len(occurrences):,} more", "line--note"))
-        top = self._facts.top
-        self._facts.show(Paragraphs(self._lines))
-        self._facts.scroll_to(y=top, animate=False, force=True)
+        self._facts.show_again(Paragraphs(self._lines))
 
     def _line(self, number: int, occurrence: Occurrence) -> Paragraph:
         chosen = number == self._current

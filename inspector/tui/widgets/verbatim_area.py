@@ -70,6 +70,10 @@ class VerbatimArea(TextArea):
         self.navigator = DocumentNavigator(self.wrapped_document)
         self._rewrap_and_refresh_virtual_size()
 
+    def replace_all(self, text: str) -> None:
+        """Replace the whole text, as an edit that can be undone."""
+        self.replace(text, self.document.start, self.document.end)
+
     def get_cursor_line_start_location(self, smart_home: bool = False) -> Location:  # noqa: ARG002 - as TextArea
         """Return the start of the line, as in a shell; Textual's area returns the start of the wrapped row."""
         return self.cursor_location[0], 0
