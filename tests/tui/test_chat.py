@@ -369,7 +369,7 @@ async def test_what_is_written_keeps_its_destination_if_another_task_asks(open_a
         await driver.type("third")
         await deliver(webhooks[0], status("INPUT_REQUIRED", "Which seat?", task="task-1"))
         await driver.until("Which seat?")
-        assert driver.composer.destination == Destination()
+        assert driver.composer.destination == Destination(chosen=True)
         await driver.press("ctrl+u")
         await driver.press("escape", "up", "end", "i")
         await driver.until("Reply to task task-1")
@@ -401,6 +401,26 @@ async def test_an_answer_keeps_its_destination_if_an_earlier_call_is_answered_la
         await driver.until("Timeline ─ late")
         await driver.settled()
         assert driver.composer.destination.task_id == "asks"
+
+
+@pytest.mark.parametrize("text", ["", "other"])
+async def test_a_new_task_that_was_chosen_is_kept_if_an_earlier_call_is_answered_late(open_app: Open, text: str):
+    late = asyncio.Event()
+
+    async def answer(call: Call):
+        await late.wait()
+        return await call.stream({"task": task("WORKING", id="late")}, breaks_off=True)
+
+    async with playing(answer) as agent, open_app(agent.url) as driver:
+        await driver.connected()
+        await driver.say("late")
+        await driver.until(driver.sent)
+        await driver.press("i", "ctrl+r")
+        await driver.type(text)
+        late.set()
+        await driver.until("working")
+        await driver.settled()
+        assert (driver.composer.destination.task_id, driver.composer.destination.context_id) == ("", "")
 
 
 async def test_the_composer_addresses_a_task_whose_question_is_only_pushed(open_app: Open):

@@ -114,7 +114,7 @@ class ChatView(ChatPanes):
         self._show_in_list(chosen if self._task_feed.has_focus else self.shown_task)
         self.show_title()
         self.composer.push_on = self.session.push.on
-        if self._selection.has_new_destination(self.composer.destination, written=not self.composer.is_blank):
+        if self._selection.has_new_destination(self.composer.destination, kept=self.composer.keeps_destination):
             self.address_task()
 
     def _task_at_cursor(self) -> TrackedTask | None:
@@ -196,7 +196,8 @@ class ChatView(ChatPanes):
             return
         self.detail.show(record)
         shows_other = not self._travel.travelling and self._selection.select(record)
-        if shows_other and (self.composer.is_blank or self._timeline.feed.has_focus or self._task_feed.has_focus):
+        moved = self._timeline.feed.has_focus or self._task_feed.has_focus
+        if shows_other and (moved or not self.composer.keeps_destination):
             self.address_task()
 
     def selected_record(self) -> Record | None:
@@ -361,9 +362,10 @@ class ChatView(ChatPanes):
         self.refresh_view()
 
     def _show_task_of_call(self, task_id: str) -> None:
-        """Follow the task of a call, unless an answer to another task is being written."""
-        answers_other = self.composer.destination.task_id not in ("", task_id) and not self.composer.is_blank
-        if self._timeline.feed.following and not answers_other:
+        """Follow the task of a call, unless a new task was chosen, or an answer to another task is being written."""
+        destination = self.composer.destination
+        is_other = destination.chosen or destination.task_id not in ("", task_id)
+        if self._timeline.feed.following and not (is_other and self.composer.keeps_destination):
             self.follow_task(task_id)
 
     def action_stop(self) -> None:

@@ -83,11 +83,10 @@ class ChatSelection:
             question = f"authenticate outside a2a-inspect: {question}"
         return Destination(task.id, account.context_id, question, short(account.state))
 
-    def has_new_destination(self, addressed: Destination, *, written: bool) -> bool:
+    def has_new_destination(self, addressed: Destination, *, kept: bool) -> bool:
         """Return whether the task has started or stopped requiring input since the last call, or asks something else.
 
-        `addressed` is the destination of the message now. Text that was `written` for another task or context stays
-        addressed to it.
+        `addressed` is the destination of the message now. If it is `kept`, another task or context does not replace it.
         """
         task = self.task
         seen, self._seen = self._seen, (task.now.state, _status_text(task.now)) if task else ("", "")
@@ -95,8 +94,8 @@ class ChatSelection:
             return False
         if addressed.task_id == task.id:
             return True
-        others = written and addressed != Destination("", task.now.context_id)
-        return self._seen[0] in INTERRUPTED and not others
+        other = kept and addressed != Destination("", task.now.context_id)
+        return self._seen[0] in INTERRUPTED and not other
 
 
 def _status_text(account: AssembledTask) -> str:

@@ -46,6 +46,8 @@ class Destination:
     """The agent's question, if the task waits for an answer."""
     state: str = ""
     """The state in which the task waits, by its short name."""
+    chosen: bool = False
+    """Whether the user left the task and the context: the task of an earlier message does not replace this choice."""
 
     def at(self, task_id: str, context_id: str) -> Destination:
         """Return the destination for a task and a context; the question is kept if the task stays the same."""
@@ -130,6 +132,11 @@ class Composer(Pane):
         return not self.text and (self._draft is None or self.draft.is_blank)
 
     @property
+    def keeps_destination(self) -> bool:
+        """Whether the destination was chosen, or text is written for it, so that it does not follow the timeline."""
+        return self.destination.chosen or not self.is_blank
+
+    @property
     def draft(self) -> Draft:
         """The whole message; an empty text is left out if there are other parts."""
         if self._draft is None:
@@ -155,6 +162,8 @@ class Composer(Pane):
                 draft = replace(draft, parts=(text_part(""), *draft.parts))
             text = draft.parts[self._part].value
             self.destination = self.destination.at(draft.task_id, draft.context_id)
+        else:
+            self.destination = replace(self.destination, chosen=False)
         self._draft = draft
         if text != self._area.text:
             self._area.replace_all(text)
@@ -363,7 +372,7 @@ class Composer(Pane):
 
     def action_new_task(self) -> None:
         """Leave the task and the context."""
-        self.destination = Destination()
+        self.destination = Destination(chosen=True)
 
     def action_leave(self) -> None:
         """Go back to the timeline."""
