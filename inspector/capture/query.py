@@ -17,6 +17,7 @@ from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.lifecycle import State
+from inspector.text.short_id import end_of_id, is_part_of_id
 
 LENGTH = 500
 """How many characters a filter may have."""
@@ -175,16 +176,15 @@ def _seconds(record: Record, _: RecordTimes) -> float | None:
     return float(value) if real and value is not None else None
 
 
-def _prefix(column: str, read: Callable[[Record], str], example: str) -> _Key:
-    """Return a key whose values are the beginning of an id; `column` is the SQL for the id that `read` returns."""
+def _part_of_id(column: str, read: Callable[[Record], str], example: str) -> _Key:
+    """Return a key whose values begin or end an id; `column` is the SQL for the id that `read` returns."""
 
     def sql(condition: Condition, _: SearchFacts) -> Sql:
-        value = _bytes(condition.value)
-        return f"substr(CAST({column} AS BLOB), 1, ?) = ?", [len(value), value]
+        begin, end = _bytes(condition.value), _bytes(end_of_id(condition.value))
+        found = f"CAST({column} AS BLOB)"
+        return f"substr({found}, 1, ?) = ? OR substr({found}, ?) = ?", [len(begin), begin, -len(end), end]
 
-    return _Key(
-        example, None, sql, lambda condition, record, _: _bytes(read(record)).startswith(_bytes(condition.value))
-    )
+    return _Key(example, None, sql, lambda condition, record, _: is_part_of_id(condition.value, read(record)))
 
 
 def _bytes(text: str) -> bytes:
@@ -261,8 +261,8 @@ _KEYS: dict[str, _Key] = {
         lambda condition, _: ("kind = ? OR event = ?", [condition.value.lower()] * 2),
         lambda condition, record, _: condition.value.lower() in (record.kind, record.event),
     ),
-    "task": _prefix("task", lambda record: record.task, "59f8"),
-    "context": _prefix("context", lambda record: record.context, "1a9f"),
+    "task": _part_of_id("task", lambda record: record.task, "59f8"),
+    "context": _part_of_id("context", lambda record: record.context, "1a9f"),
     "state": _Key(
         "failed",
         None,

@@ -10,6 +10,7 @@ from inspector.lazy_dataclass import dataclass
 from inspector.protocol.lifecycle import State, short
 from inspector.protocol.model import ListTasksRequest
 from inspector.session.tasks import TrackedTask
+from inspector.text.short_id import is_part_of_id
 from inspector.text.units import timestamp_seconds
 
 _UNITS = {"s": 1, "min": 60, "h": 3600, "d": 86400}
@@ -20,7 +21,8 @@ _AGE = re.compile(r"(\d{1,9}) ?(s|min|h|d)")
 class TaskFilter:
     """The conditions for tasks; an empty condition is met by every task.
 
-    `context` is the beginning of a context id, `state` a state with its 1.0 name, `since` a time in seconds since 1970.
+    `context` is the beginning or the end of a context id, `state` a state with its 1.0 name, `since` a time in seconds
+    since 1970.
     """
 
     context: str = ""
@@ -40,15 +42,15 @@ class TaskFilter:
     def matches(self, task: TrackedTask) -> bool:
         """Return whether a task meets the conditions; its time is that of its status, or else of its last event."""
         account = task.now
-        if self.context and not account.context_id.startswith(self.context):
+        if self.context and not is_part_of_id(self.context, account.context_id):
             return False
         if self.state and account.state != self.state:
             return False
         return not self.since or (timestamp_seconds(account.status.timestamp) or account.updated) >= self.since
 
     def request(self, known: Iterable[TrackedTask], *, page_token: str = "", page_size: int = 0) -> ListTasksRequest:
-        """Return the ListTasks request; complete the context id if exactly one known context id begins with it."""
-        contexts = {task.now.context_id for task in known if task.now.context_id.startswith(self.context)}
+        """Return the ListTasks request; complete the context id if it is a part of exactly one known context id."""
+        contexts = {task.now.context_id for task in known if is_part_of_id(self.context, task.now.context_id)}
         context = contexts.pop() if self.context and len(contexts) == 1 else self.context
         since = datetime.fromtimestamp(self.since, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         members = {

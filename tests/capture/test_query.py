@@ -134,7 +134,7 @@ VALUES = {
     "op": st.sampled_from(["send", "SendMessage", "gettask", "%"]),
     "finding": st.sampled_from(["any", "error", "warning", "stream-003", "RPC-001", "' OR 1=1 --"]),
 }
-TEXT_VALUES = TEXTS.filter(bool) | st.sampled_from(["' OR '1'='1", "?", "59"])
+TEXT_VALUES = TEXTS.filter(bool) | st.sampled_from(["' OR '1'='1", "?", "59", "-aa", "…a", "…"])
 
 
 @st.composite
@@ -165,7 +165,8 @@ def naive(condition: Condition, record: Record, gap: float | None, since: float)
     if condition.key == "kind":
         return low in (record.kind.value, record.event)
     if condition.key in ("task", "context"):
-        return str(getattr(record, condition.key)).startswith(value)
+        found = str(getattr(record, condition.key))
+        return found.startswith(value) or found.endswith(value.removeprefix("…") or value)
     if condition.key == "state":
         return record.state == value or record.state.lower() == "task_state_" + low.replace("-", "_")
     if condition.key == "op":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.text.short_id import short_id
+from inspector.text.short_id import is_part_of_id, short_id
 
 
 @pytest.mark.parametrize(
@@ -26,3 +26,10 @@ def test_the_short_form_differs_from_those_of_other_ids(text: str, short: str):
 
 def test_the_width_can_be_less():
     assert (short_id("task-00012", 4), short_id("59f8f6bc-f766-49ae-abcb-0123456789ab", 4)) == ("…012", "59f8")
+
+
+@pytest.mark.parametrize("text", ["task-00012", "1a9f4f64-a8f9-483d-ac60-cab4a1a53177", "x", "…", ""])
+def test_an_id_is_found_by_its_short_form(text: str):
+    assert is_part_of_id(short_id(text), text)
+    assert is_part_of_id(text, text)
+    assert not is_part_of_id("…other", text)

@@ -325,7 +325,7 @@ class TasksView(View):
     def action_filter_form(self) -> None:
         """Ask for conditions; if the agent supports ListTasks, list the matching tasks."""
         fields = (
-            Field("context", "context", "a context ID or its beginning", self._typed.get("context", "")),
+            Field("context", "context", "a context ID, or its beginning or end", self._typed.get("context", "")),
             Field("state", "state", "working, input-required, ...", self._typed.get("state", "")),
             Field("since", "since", "10min, 2h, 1d, or 2026-01-31T12:00:00Z", self._typed.get("since", "")),
         )
