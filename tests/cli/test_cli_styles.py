@@ -303,10 +303,11 @@ def test_wait_for_a_task_is_shown_on_stderr_only_in_a_terminal(inspect: Run, cli
     async def answer(call: Call) -> web.StreamResponse:
         if call.rpc["method"] != "GetTask":
             ended.clear()
-            return call.result({"task": task("WORKING") | {"id": "59f8f6bc-0000"}})
-        return call.result(task("COMPLETED" if ended else "WORKING") | {"id": "59f8f6bc-0000"})
+            return call.result({"task": task("WORKING") | {"id": task_id}})
+        return call.result(task("COMPLETED" if ended else "WORKING") | {"id": task_id})
 
     ended: list[bool] = []
+    task_id = "59f8f6bc-f766-49ae-abcb-abb4fea4815c"
     words = ("send", make_agent(answer).url, "--text", "hi", "--poll-interval", "50ms")
     terminal = inspect(*words)
     # A busy machine may skip the first seconds.
@@ -314,7 +315,7 @@ def test_wait_for_a_task_is_shown_on_stderr_only_in_a_terminal(inspect: Run, cli
     terminal.wait_for(lambda screen: bool(seconds.search(screen.screen_text())), SECONDS)
     ended.append(True)
     assert terminal.wait_exit(SECONDS).restored
-    assert terminal.screen_text().splitlines()[:3] == ["Task: 59f8f6bc-0000", "Context: context-1", "State: completed"]
+    assert terminal.screen_text().splitlines()[:3] == [f"Task: {task_id}", "Context: context-1", "State: completed"]
     assert "waiting" not in terminal.screen_text()
 
 

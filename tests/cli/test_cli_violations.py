@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import pytest
-from inspector.sample_agents import grpc as mock_grpc
 from inspector.sample_agents.errors import CallError
 from inspector.sample_agents.profile import Profile
 from inspector.sample_agents.server import serve_in_thread
@@ -14,6 +13,7 @@ from inspector.sample_agents.service import Call, Service
 from inspector.sample_agents.task_store import Subscription, TaskRecord
 from puppets import CliResult, RunCli
 
+from inspector.protocol.bindings import grpc
 from inspector.protocol.dialects.base import Result
 from inspector.protocol.model import SendRequest
 from inspector.protocol.operations import Operation
@@ -182,8 +182,8 @@ def test_an_error_about_what_the_card_declares_contradicts_it(
 
 @pytest.mark.parametrize("version", ["1.0", "1.1", "opvs", "0.3", "0.2"])
 def test_an_error_has_its_grpc_status(cli: RunCli, monkeypatch: pytest.MonkeyPatch, version: str):
-    right = mock_grpc.encode_error
-    monkeypatch.setattr(mock_grpc, "encode_error", lambda kind, message, _: right(kind, message, "INTERNAL"))
+    right = grpc.encode_error
+    monkeypatch.setattr(grpc, "encode_error", lambda kind, message, _: right(kind, message, "INTERNAL"))
     with agent(version) as url:
         user = User(cli, url, version, "GRPC")
         # Before 1.0, the specification has no table of statuses.

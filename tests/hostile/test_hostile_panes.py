@@ -14,12 +14,13 @@ from programs import Run, only_capture
 from rich.cells import cell_len
 from terminal import Terminal, assert_absent, assert_inert
 
+from inspector.text.sanitise import clean
+from inspector.text.short_id import short_id
+
 ATTACKS = [*PAYLOADS.values(), *((text, text) for text in MARKUP)]
 """Texts that an agent sends, each with the text on the screen."""
 ESCAPE = "\x1b[27u"
 """The escape key in the keyboard protocol of kitty: the program needs not wait for the rest of a sequence."""
-SHORT = 8
-"""The characters of an id that are shown where there is little room."""
 WIDE = "日本語のエージェント" * 6
 
 
@@ -90,11 +91,11 @@ def test_hostile_ids_in_tables_titles_menus_and_questions(inspect: Run, home: Pa
         heading = line_with(tour, " CONTEXT ")
         column = cell_len(heading[: heading.index("CONTEXT")])
         terminal.press("home")
-        for number, (attack, token) in reversed(list(enumerate(ATTACKS))):
-            name = token[:SHORT] if len(attack) >= SHORT else f"{token}{number}"[:SHORT]
+        for number, (attack, _) in reversed(list(enumerate(ATTACKS))):
+            name = clean(short_id(f"{attack}{number}"))
             tour.look(f"╭─ Task ─ {name}")
             row = next(row for row in tour.lines if row.startswith("│▌"))
-            assert row[column:].startswith(token[:5]), row
+            assert row[column:].startswith(clean(short_id(attack))[:5]), row
             terminal.press("x")
             tour.look(f"│ Cancel task {name}")
             close_dialog(terminal, "esc no")
@@ -103,8 +104,7 @@ def test_hostile_ids_in_tables_titles_menus_and_questions(inspect: Run, home: Pa
             close_dialog(terminal, "esc close")
             terminal.press("down")
         terminal.press("enter")
-        name = f"{ATTACKS[0][1]}0"[:SHORT]
-        tour.look(f"╭─ Timeline ─ {name}")
+        tour.look(f"╭─ Timeline ─ {clean(short_id(f'{ATTACKS[0][0]}0'))}")
         assert_absent(terminal.raw, [attack for attack, _ in PAYLOADS.values() if attack != "\x1b]"])
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
@@ -144,7 +144,7 @@ def test_the_menus_of_interfaces_and_of_copies_show_hostile_text(inspect: Run, h
         click_on_everything(terminal, "q06␛]52")  # it cannot be chosen
         close_dialog(terminal, "esc close")
         tour.say("everything")
-        tour.look(f"╭─ Reply to task {hostile_text('task')[:3]}␛]52; (input-required) ")
+        tour.look(f"╭─ Reply to task {clean(short_id(hostile_text('task')))} (input-required) ")
         assert WAITING in tour.seen
         tour.leave(" enter open")
         terminal.press("a")

@@ -72,7 +72,7 @@ def test_hostile_text_in_every_field_is_displayed_and_harmless(inspect: Run, hom
             tour.through_records([record for record in tour.records() if call.seq in (record.seq, record.exchange)])
             tour.leave("─ request headers body ─")
         terminal.press("3")
-        tour.look("╭─ Task ─ q17␛]52;")
+        tour.look("╭─ Task ─ …;c;q17␇")
         terminal.press("6")
         violated = {finding.rule for record in tour.records() for finding in record.findings}
         assert violated >= {"PUSH-003", "PUSH-004", "RPC-001"}
@@ -304,7 +304,7 @@ def test_each_of_the_two_filters_is_sufficient_and_one_is_needed(
     script.write_text(WITHOUT)
     with server_thread.serving(HostileAgent(CARD, respond_with_everything)) as agent:
         argv = [sys.executable, script, missing, agent.url]
-        with Terminal(argv, env={"A2A_INSPECT_HOME": str(home)}, cols=120, rows=40) as terminal:
+        with Terminal(argv, env={"A2A_INSPECT_HOME": str(home)}, cols=120, rows=60) as terminal:
             terminal.wait_for("Other findings")
             found = foreign(terminal.raw)
             assert (Token("osc", "52;c;q01") in found) is leaks

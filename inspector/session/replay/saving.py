@@ -19,6 +19,7 @@ from inspector.protocol.http_fields import without_parameters
 from inspector.protocol.model import Message, Part, Task
 from inspector.session.replay.file_content import decode, detect_type
 from inspector.text.safe_json import dump
+from inspector.text.short_id import end_of_id, short_id
 
 LONGEST = 100
 """The largest length of a name in bytes of UTF-8."""
@@ -158,7 +159,7 @@ def default_folder(task_id: str) -> Path:
         here = Path.cwd()
     except FileNotFoundError:  # it was removed
         here = Path.home()
-    return here / "artifacts" / clean_name(task_id[:8], "task")
+    return here / "artifacts" / clean_name(end_of_id(short_id(task_id)), "task")
 
 
 def _letter(letter: str) -> str:

@@ -269,5 +269,10 @@ def test_case_25_a_hundred_megabytes_are_saved_byte_for_byte(tmp_path: Path):
 
 def test_the_default_folder_is_below_the_working_directory(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.chdir(tmp_path)
-    assert default_folder("../../../x") == tmp_path / "artifacts" / "task"
-    assert default_folder("59f8f6bc-f766") == tmp_path / "artifacts" / "59f8f6bc"
+    for task_id, name in (
+        ("59f8f6bc-f766-49ae-abcb-abb4fea4815c", "59f8f6bc"),
+        ("task-00012", "k-00012"),
+        ("../../../x", "x"),
+        ("../../..", "task"),
+    ):
+        assert default_folder(task_id) == tmp_path / "artifacts" / name

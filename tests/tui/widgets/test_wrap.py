@@ -116,11 +116,12 @@ def test_tokens_do_not_make_more_of_a_text_than_the_limit_by_much() -> None:
     assert lines.row(len(lines) - 1).endswith("more characters are not shown")
 
 
-def test_a_head_is_shown_above_the_text() -> None:
+def test_a_head_is_shown_above_the_text_in_rows_of_the_same_width() -> None:
     lines = wrapped("one two three", 5, head="about it")
-    assert rows(lines) == ["about it", "one", "two", "three"]
-    assert lines.line(0)[0][1] == "line--note"
-    assert lines.layout(20, 3) == 1
+    assert rows(lines) == ["about", "it", "one", "two", "three"]
+    assert [style for row in (0, 1) for _, style in lines.line(row)] == ["line--note"] * 2
+    assert lines.layout(20, 4) == 1
+    assert rows(lines) == ["about it", "one two three"]
 
 
 def test_only_the_last_row_is_laid_out_again_when_text_is_added(monkeypatch: pytest.MonkeyPatch) -> None:
