@@ -103,6 +103,10 @@ class Scenarios:
         """Return the scopes that skills need, by the id of the skill."""
         return scopes_by_skill(self._current().by_id.values())
 
+    def find(self, skill_id: str) -> Behaviour:
+        """Return the behaviour of a skill; raises KeyError if there is none."""
+        return self._current().by_id[skill_id]
+
     def choose(self, message: Message) -> Behaviour:
         """Return the behaviour for a message that starts a task or is answered directly."""
         triggers = self._current()
@@ -111,7 +115,7 @@ class Scenarios:
 
     def working(self, skill_id: str) -> TaskBehaviour:
         """Return the behaviour that works on the tasks of a skill; raises KeyError if there is none."""
-        behaviour = self._current().by_id[skill_id]
+        behaviour = self.find(skill_id)
         if not isinstance(behaviour, TaskBehaviour):
             raise KeyError(skill_id)
         return behaviour
