@@ -320,6 +320,15 @@ async def test_the_status_bar_uses_all_cells_before_it_leaves_something_out(open
         assert cell_len(driver.lines[0]) == 79, "one cell of padding on the right"
 
 
+async def test_the_parts_of_the_status_bar_lead_to_the_view_about_them(open_app: Open, mock: str):
+    async with open_app(mock, size=(140, 30)) as driver:
+        await driver.connected()
+        for part, view in (("no findings", "findings"), ("webhook off", "webhooks"), ("records", "traffic")):
+            await driver.pilot.click(offset=(driver.lines[0].index(part) + 1, 0))
+            await driver.pilot.pause()
+            assert driver.workbench.view == view
+
+
 # Leaving
 
 

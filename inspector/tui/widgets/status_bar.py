@@ -21,7 +21,8 @@ from inspector.text.units import counted
 from inspector.tui.render.glyphs import SEVERITY_COLOURS, Glyphs
 from inspector.tui.render.times import clock
 from inspector.tui.render.token_expiry import short_expiry
-from inspector.tui.widgets.view_tabs import clickable, clicked
+from inspector.tui.views.registry import VIEWS
+from inspector.tui.widgets.view_tabs import ViewTabs, clickable, clicked
 
 if TYPE_CHECKING:  # the bar is painted before the session is loaded
     from inspector.session.session import Session
@@ -145,7 +146,7 @@ class StatusBar(Static):
         """The mark was clicked that closes the current tab."""
 
     def on_click(self, event: events.Click) -> None:
-        """Request the menu of interfaces, or another agent."""
+        """Request the menu of interfaces, another agent, or a view."""
         target = clicked(event)
         if target == _INTERFACE:
             self.post_message(self.InterfaceClicked())
@@ -153,6 +154,8 @@ class StatusBar(Static):
             self.post_message(self.CloseClicked())
         elif target == _CREDENTIALS:
             self.post_message(self.CredentialsClicked())
+        elif any(target == view.id for view in VIEWS):
+            self.post_message(ViewTabs.Chosen(target))
         elif target:
             self.post_message(self.TabClicked(int(target) - self._current))
 
@@ -204,27 +207,40 @@ class StatusBar(Static):
         return Content("").join(names)
 
     def _optional(self) -> list[tuple[Content, ...]]:
-        """Return what is left out if there is no room, each in its forms: findings, the receiver, the records."""
-        status, worst = self._status, self._status.worst
-        found = counted(status.findings, "finding")
+        """Return what is left out if there is no room, each in its forms: login, findings, the receiver, the records.
+
+        A click goes to the view about it.
+        """
+        status = self._status
         records = counted(status.records, "record")
-        pushed = [
-            Content.styled(f"{self._glyphs.pushed} {text}", "$wire-pushed") for text in (status.push, "webhook on")
-        ]
-        word, colour = ("read-only", "$state-warning") if status.read_only else ("webhook off", "$wire-quiet")
-        login, style = status.login
         return [
-            (clickable(Content.styled(login, style), _CREDENTIALS),),
-            (
-                Content.styled(f"{self._glyphs.severities[worst]} {found}", f"${SEVERITY_COLOURS[worst]}")
-                if worst is not None
-                else Content.styled(f"{self._glyphs.check} no findings", "$state-good")
-                if status.light == "good"
-                else Content.styled("no findings", "$wire-quiet"),
-            ),
-            tuple(pushed) if status.push else (Content.styled(word, colour),),
-            (Content.styled(records, "$state-bad" if status.failure else "$wire-quiet"),),
+            _chip(_CREDENTIALS, status.login[1], status.login[0]),
+            self._findings(),
+            self._receiver(),
+            _chip("traffic", "$state-bad" if status.failure else "$wire-quiet", records),
         ]
+
+    def _findings(self) -> tuple[Content, ...]:
+        status, worst = self._status, self._status.worst
+        if worst is not None:
+            found = f"{self._glyphs.severities[worst]} {counted(status.findings, 'finding')}"
+            return _chip("findings", f"${SEVERITY_COLOURS[worst]}", found)
+        if status.light == "good":
+            return _chip("findings", "$state-good", f"{self._glyphs.check} no findings")
+        return _chip("findings", "$wire-quiet", "no findings")
+
+    def _receiver(self) -> tuple[Content, ...]:
+        if self._status.push:
+            forms = (f"{self._glyphs.pushed} {text}" for text in (self._status.push, "webhook on"))
+            return _chip("webhooks", "$wire-pushed", *forms)
+        if self._status.read_only:
+            return (Content.styled("read-only", "$state-warning"),)
+        return _chip("webhooks", "$wire-quiet", "webhook off")
+
+
+def _chip(target: str, style: str, *forms: str) -> tuple[Content, ...]:
+    """Return the forms of a text that can be clicked, the longest first."""
+    return tuple(clickable(Content.styled(form, style), target) for form in forms)
 
 
 def _told_apart(tabs: Sequence[TabName]) -> Iterator[TabName]:
