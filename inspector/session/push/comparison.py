@@ -18,6 +18,8 @@ from inspector.session.push.matching import Reconciliation, Source, TaskMatcher,
 from inspector.session.replay.task_diff import DiffLine, line_difference
 from inspector.text.units import counted, size
 
+SOURCE_NAMES: Mapping[Source, str] = {Source.STREAM: "stream", Source.PUSH: "push", Source.RESPONSE: "GetTask"}
+
 
 class Verdict(StrEnum):
     """Whether the sources agree about one aspect of the task."""
@@ -106,11 +108,11 @@ def _reordered(orders: Mapping[Source, Sequence[tuple[str, str]]]) -> Iterable[s
 def _missing(aspects: Iterable[Aspect]) -> Iterable[str]:
     """Name the aspects that some sources do not report, and those that changed after the response."""
     for aspect in aspects:
-        without = " and ".join(source for source, value in aspect.values.items() if not value)
+        without = " and ".join(SOURCE_NAMES[source] for source, value in aspect.values.items() if not value)
         if aspect.verdict is Verdict.MISSING:
             yield f"{aspect.name} is not reported by {without}"
         elif aspect.verdict is Verdict.LATE:
-            yield f"{aspect.name} changed after the response"
+            yield f"{aspect.name} changed after the response to GetTask"
 
 
 def _named(key: tuple[str, str]) -> str:

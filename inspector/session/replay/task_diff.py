@@ -83,6 +83,11 @@ class TaskDiff:
     seconds: float
 
     @property
+    def history_in_words(self) -> str:
+        """Return the difference of the history: `+1 message`."""
+        return f"{'+' if self.history > 0 else '-'}{counted(abs(self.history), 'message')}"
+
+    @property
     def is_empty(self) -> bool:
         """Return whether the task did not change."""
         return not (self.moves or self.messages or self.artifacts or self.history or self.before != self.after)
@@ -97,7 +102,7 @@ class TaskDiff:
         if self.messages:
             changes.append(counted(len(self.messages), "more message"))
         if self.history and not changes:
-            changes.append(f"history has {self.history:+,} messages")
+            changes.append(f"history {self.history_in_words}")
         return ", ".join(changes) or "nothing changed"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from rich.cells import cell_len
 
 from inspector.protocol.lifecycle import short
-from inspector.session.push.comparison import Aspect, Comparison, Verdict
+from inspector.session.push.comparison import SOURCE_NAMES, Aspect, Comparison, Verdict
 from inspector.session.replay.task_diff import ArtifactChange, DiffLine, TaskDiff
 from inspector.text.sanitise import clean_line
 from inspector.text.units import counted, duration, size
@@ -21,7 +21,6 @@ _NAME = 24
 _CELL = 15
 _WIDEST = 40
 """The width of an id."""
-_TITLES = {"stream": "stream", "push": "push", "response": "GetTask"}
 _VERDICT_STYLES = {"same": "line--good", "not yet": "line--soft"}
 
 
@@ -38,7 +37,7 @@ def what_changed(found: TaskDiff, glyphs: Glyphs) -> list[Paragraph]:
     if (hidden := len(found.messages) - _MESSAGES) > 0:
         rows.append(_row("", f"… and {hidden:,} more messages", "line--quiet"))
     if found.history:
-        rows.append(_row("history", f"{found.history:+,} messages"))
+        rows.append(_row("history", found.history_in_words))
     for change in found.artifacts:
         rows += _artifact(change)
     return rows
@@ -80,7 +79,7 @@ def compared(found: Comparison, failure: str, glyphs: Glyphs, width: int) -> lis
     if not found.sources:
         return [*rows, _line("", "No event of this task was recorded yet.", "line--soft")]
     cell = max(_CELL, min(_WIDEST, (width - _NAME) // len(found.sources)))
-    titles = "".join(f"{_TITLES[way]:<{cell}}" for way in found.sources)
+    titles = "".join(f"{SOURCE_NAMES[way]:<{cell}}" for way in found.sources)
     rows.append(labelled("", titles, _NAME, "line--soft"))
     differences_first = sorted(found.aspects, key=lambda aspect: aspect.verdict is Verdict.SAME)
     rows += [_aspect(aspect, found, glyphs, cell) for aspect in differences_first]
@@ -93,7 +92,7 @@ def compared(found: Comparison, failure: str, glyphs: Glyphs, width: int) -> lis
     rows += [_line(f"{glyphs.folded} ", words, "line--warning") for words in found.words]
     for aspect in found.aspects:
         if aspect.lines:
-            minus, plus = (_TITLES[way] for way in aspect.compared)
+            minus, plus = (SOURCE_NAMES[way] for way in aspect.compared)
             rows += [_line("", ""), _line("  ", f"{aspect.name}: - {minus}, + {plus}", "line--soft")]
             rows += diff_lines(aspect.lines)
     return rows

@@ -60,7 +60,7 @@ def test_different_texts_are_reported_with_their_lines():
 def test_an_artifact_without_response_is_missing():
     found = folded(*CHUNKS, (G, 5, {"task": task("COMPLETED")}))
     assert verdicts(found)["artifact a"] is Verdict.MISSING
-    assert "artifact a is not reported by response" in found.words
+    assert "artifact a is not reported by GetTask" in found.words
 
 
 def test_a_response_from_before_the_end_is_early_and_not_wrong():

@@ -59,6 +59,13 @@ def test_before_its_first_event_a_task_is_empty():
     assert [artifact.how for artifact in found.artifacts] == ["new"]
 
 
+def test_messages_that_only_the_history_has_are_counted():
+    said = [{"messageId": f"m-{number}", "role": "ROLE_USER", "parts": [{"text": "hi"}]} for number in range(3)]
+    none, one, three = ({"task": task("WORKING") | {"history": said[:count]}} for count in (0, 1, 3))
+    assert change([none], [one]).words == "history +1 message"
+    assert change([none], [three]).words == "history +3 messages"
+
+
 def test_replaced_and_new_artifacts_and_other_parts_are_compared():
     file = {"artifactId": "f", "parts": [{"url": "https://example.com/a.png"}, {"data": {"n": 1}}]}
     found = change(BEGUN, [artifact("other\n", name="a"), {"artifactUpdate": {"taskId": "t", "artifact": file}}])
