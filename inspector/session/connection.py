@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import field, replace
 from http import HTTPStatus
 from typing import Any, NamedTuple, TypeAlias
-from urllib.parse import parse_qsl, unquote, urljoin, urlsplit
+from urllib.parse import parse_qsl, unquote, urljoin
 
 from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
@@ -99,19 +99,8 @@ class Connection:
         """Return that the card was not found below the path that the user entered, `""` if it was."""
         if not self.url or discovery.is_in_catalog(self.reference):
             return ""
-        path = _path(discovery.normalise(self.reference)).rstrip("/")
-        interfaces = (_path(each.url or "", self.url) for each in self.card.supported_interfaces)
-        if not path or any(f"{each}/".startswith(f"{path}/") for each in (_path(self.url), *interfaces)):
-            return ""
-        return f"there is no card below {path}; this is the card of the host"
-
-
-def _path(url: str, base: str = "") -> str:
-    """Return the path of a URL, `""` if it cannot be read; it may come from a card."""
-    try:
-        return urlsplit(urljoin(base, url)).path
-    except ValueError:  # brackets without an address
-        return ""
+        path = discovery.path_without_card(self.reference, self.url, self.card)
+        return f"no valid card was found below {path}; this is the card of the host" if path else ""
 
 
 class Target(NamedTuple):
@@ -187,6 +176,12 @@ class CardFetch(DocumentFetch):
         records = self.append_payloads(Kind.BODY, body.at, [body.raw], event, label, findings)
         self.findings = records[0].findings
         return records
+
+    def is_of_other(self, reference: str) -> bool:
+        """Return whether this is the card of the host, but not of the agent at the path of a reference."""
+        return isinstance(self.found, FoundCard) and bool(
+            discovery.path_without_card(reference, self.url, self.found.card)
+        )
 
     def raise_if_catalog(self, reference: str, credentials: Credentials) -> None:
         """Raise `CatalogFoundError` if the document at a reference is a catalog."""
@@ -271,18 +266,24 @@ async def search_card(
     accept: Callable[[str, CardFetch], bool],
     *,
     exact: bool = False,
+    below: bool = False,
 ) -> tuple[CardFetch, tuple[CardAttempt, ...]]:
     """Fetch the URLs where the card may be until `accept` returns True; raises `FaultError` if it never does.
 
-    With `exact`, the reference is meant as the URL of the card itself, which is tried first.
+    With `exact`, the reference is meant as the URL of the card itself, which is tried first. With `below`, or if the
+    server refuses the card below the path of the reference or fails, the card of another agent of the host is an error.
     """
     attempts: list[CardAttempt] = []
     statuses: set[int] = set()
+    of_host = ""
     redactor, private, login_page = journal.redactor, None, ""
     urls = discovery.candidates(reference)
     for url in dict.fromkeys([reference, *urls] if exact else urls):
         fetch = await fetch_card(journal, client, credentials, url)
         if accept(url, fetch):
+            if not exact and (below or any(map(discovery.may_hide_card, statuses))) and fetch.is_of_other(reference):
+                of_host = redactor.url(fetch.url)
+                break
             return fetch, (*attempts, CardAttempt(redactor.url(fetch.url), "found", fetch.number))
         if fetch.fault is not None and fetch.head is None and fetch.url == url:
             raise FaultError(of_typed_url(fetch.fault))  # the host does not answer, so the other paths fail, too
@@ -293,7 +294,8 @@ async def search_card(
         attempts.append(CardAttempt(redactor.url(url), redactor.text(str(outcome)), fetch.number))
     withheld = bool(credentials) and not credentials.unasked
     outcomes = [(attempt.url, attempt.outcome) for attempt in attempts]
-    raise _not_found(redactor, reference, outcomes, statuses, private, login_page, withheld=withheld)
+    places = private, login_page, of_host
+    raise _not_found(redactor, reference, outcomes, statuses, *places, withheld=withheld)
 
 
 def _not_found(
@@ -303,14 +305,16 @@ def _not_found(
     statuses: set[int],
     private: PrivateRedirect | None,
     login_page: str,
+    of_host: str = "",
     *,
     withheld: bool = False,
 ) -> FaultError:
-    """Return the error of a card that was not found, without secrets."""
+    """Return the error of a card that was not found, without secrets; `of_host` is the URL of another agent's card."""
     place = private.origin if private else ""
     page = redactor.url(login_page)
     fault = discovery.not_found(reference, outcomes, statuses, private=place, login_page=page, withheld=withheld)
-    fault = replace(fault, seen=redactor.text(fault.seen))
+    other = f" The card at {of_host} has no interface below this path." if of_host else ""
+    fault = replace(fault, seen=redactor.text(fault.seen), hint=f"{fault.hint}{other}")
     return PrivateRedirectError(fault, private) if private else FaultError(fault)
 
 

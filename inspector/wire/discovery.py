@@ -7,7 +7,7 @@ import re
 from http import HTTPStatus
 from pathlib import Path
 from typing import NamedTuple
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from inspector import PROGRAM
 from inspector.lazy_dataclass import dataclass
@@ -24,6 +24,7 @@ from inspector.wire.client.faults import PROXY_HINT
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
+_REFUSALS = frozenset({401, 403, 407, 429})
 _HTTPS = 443
 _ONE_SLASH = re.compile(r"(https?|grpcs?):/(?!/)", re.IGNORECASE)
 """The beginning of a URL whose second slash is missing: `http:/host`."""
@@ -151,6 +152,30 @@ def candidates(reference: str) -> list[str]:
     folders = [path, ""] if path else [""]
     paths = [*(folder + known for folder in folders for known in CARD_PATHS), parts.path or "/"]
     return [urlunsplit((parts.scheme, parts.netloc, path, parts.query, "")) for path in paths]
+
+
+def path_without_card(reference: str, url: str, card: AgentCard) -> str:
+    """Return the path of a reference if a card is of another agent of its host, else `""`.
+
+    A card is of the agent if its URL (`url`) or the URL of one of its interfaces is below the path.
+    """
+    path = _path(normalise(reference)).rstrip("/")
+    interfaces = (_path(each.url or "", url) for each in card.supported_interfaces)
+    is_below = any(f"{each}/".startswith(f"{path}/") for each in (_path(url), *interfaces))
+    return "" if not path or is_below else path
+
+
+def _path(url: str, base: str = "") -> str:
+    """Return the path of a URL, `""` if it cannot be read; it may come from a card."""
+    try:
+        return urlsplit(urljoin(base, url)).path
+    except ValueError:  # brackets without an address
+        return ""
+
+
+def may_hide_card(status: int) -> bool:
+    """Return whether there may be a card at a URL with this status: the server refuses the request, or fails."""
+    return status in _REFUSALS or status >= HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def split_entry(reference: str) -> tuple[str, str]:

@@ -130,6 +130,13 @@ def test_agent_without_a_card_is_an_error(cli: RunCli, make_agent):  # type: ign
     assert (ran.code, ran.out) == (3, "")
 
 
+def test_card_of_the_host_is_not_linted_instead_of_the_card_of_a_path(cli: RunCli, make_agent):  # type: ignore[no-untyped-def]
+    agent = make_agent()
+    ran = cli("lint", f"{agent.url}/agents/other", "-o", "json")
+    assert (ran.code, ran.out, ran.error["code"]) == (3, "", "A2ACLI_ERR_CARD_NOT_FOUND")
+    assert ran.error["hint"].endswith(f"{agent.url}/.well-known/agent-card.json has no interface below this path.")
+
+
 def test_card_is_read_from_stdin():
     command = [sys.executable, "-m", "inspector.cli.main", "lint", "-", "-o", "json"]
     ended = subprocess.run(command, input=b'{"name": 5}', capture_output=True, timeout=30, check=False)

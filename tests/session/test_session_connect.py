@@ -479,6 +479,24 @@ async def test_a_card_for_another_path_is_noticed(agent: Agent, open_session: Op
     assert bool(session.connection.elsewhere) is said
 
 
+@pytest.mark.parametrize(
+    ("status", "code"),
+    [(401, FaultCode.CREDENTIALS_MISSING), (403, FaultCode.AUTH_FAILED), (503, FaultCode.CARD_NOT_FOUND)],
+)
+async def test_the_card_of_the_host_does_not_replace_a_card_that_is_refused(
+    agent: Agent, open_session: OpenSession, status: int, code: str
+):
+    async def refusing(*_: object) -> web.Response:
+        return web.Response(status=status)
+
+    agent.serve_card()
+    agent.routes["/agents/other/.well-known/agent-card.json"] = refusing
+    fault = await refused(open_session, f"{agent.url}/agents/other")
+    assert fault.code == code
+    assert f"{agent.url}/agents/other/.well-known/agent-card.json: {status}" in fault.seen
+    assert fault.hint.endswith(f"The card at {agent.url}/.well-known/agent-card.json has no interface below this path.")
+
+
 async def test_a_secret_before_the_fragment_of_a_webhook_is_masked(agent: Agent, open_session: OpenSession):
     agent.serve_card()
     session = await open_session(agent.url)

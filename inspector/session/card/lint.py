@@ -69,6 +69,8 @@ async def lint_url(
 ) -> LintedCard:
     """Lint the card of a URL or a host; raise `FaultError` without one, and `CatalogFoundError` for a catalog.
 
+    If there is no card below the path of the URL, the card of another agent of the host is not linted instead.
+
     With `exact`, the URL is meant as that of the card itself, which is tried first.
     """
     only_candidate = len(discovery.candidates(url)) == 1
@@ -78,7 +80,7 @@ async def lint_url(
         return fetch.status == 200 and (expected or isinstance(fetch.found, discovery.FoundCard))
 
     places = session.journal, session.client, credentials, url
-    fetch, attempts = await search_card(*places, may_be_card, exact=exact)
+    fetch, attempts = await search_card(*places, may_be_card, exact=exact, below=True)
     fetch.raise_if_catalog(url, credentials)
     headers = fetch.head.headers if fetch.head else ()
     failed = attempts[0].outcome if len(attempts) > 1 else ""
