@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 import time
 from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
@@ -278,7 +279,7 @@ class _Check:
         first = failed[0]
         message = first.failures[0].message.rstrip(".") if first.failures else ""
         seen = f"{result.counts.failure_words}. The first: {first.test.id}: {message}."
-        path = self._current.session.journal.capture.path
+        path = shlex.quote(str(self._current.session.journal.capture.path))
         fault = Fault(Whose.AGENT, FaultCode.INTERNAL, seen, f"{PROGRAM} open {path} shows the requests and responses.")
         if all(item.denied for item in failed):
             fault = self._current.explain(replace(fault, whose=Whose.YOURS, code=FaultCode.CREDENTIALS_MISSING))

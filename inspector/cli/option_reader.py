@@ -20,6 +20,8 @@ FLAG = "option"
 """The source of an option on the command line; other sources are named by their place."""
 _CHOICES = re.compile(r"'(?P<value>[^']*)'.*?(?:choose from|is not one of) (?P<known>.+)")
 """What errors about a value contain, both ours and those of argparse."""
+_WITHOUT_VALUE = re.compile(r"argument (?:\S+/)?(-\S+): expected one argument")
+_SINGLE_HYPHEN = re.compile(r"-[^-]")
 _SPELLING = re.compile(r"(-\S+(?: -\S+)*)(?: (.+))?")
 
 
@@ -240,6 +242,8 @@ class OptionReader(argparse.ArgumentParser):
             known = [name.strip(" '()").partition(" ")[0] for name in found["known"].split(",")]
             cased = {name.lower(): name for name in known}
             hint = "".join(f"Did you mean {cased[name]}? " for name in nearest(found["value"].lower(), cased)) + hint
+        if found := _WITHOUT_VALUE.search(message):
+            hint = f"Write a value that begins with a hyphen as {found[1]}=VALUE. {hint}"
         raise usage(f"{message[:1].upper()}{message[1:]}.", hint)
 
     def _unknown(self, names: Sequence[str]) -> FaultError:
@@ -247,6 +251,9 @@ class OptionReader(argparse.ArgumentParser):
         options = [option for option in self._option_string_actions if option.startswith("--")]
         similar = [match for name in names if name.startswith("-") for match in nearest(name, options)]
         hint = f"Did you mean {' or '.join(dict.fromkeys(similar))}? " if similar else ""
+        has_filter = any(action.nargs == "*" for action in self._get_positional_actions())
+        if has_filter and any(_SINGLE_HYPHEN.match(name) for name in names):
+            hint += "Write -- before an argument that begins with a hyphen, after the options. "
         if not names[0].startswith("-"):
             hint = f"{self._argument_hint} ".lstrip()
         return usage(f"Unknown argument: {' '.join(names)}.", f"{hint}Run {self.prog} --help for the options.")

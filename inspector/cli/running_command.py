@@ -281,7 +281,10 @@ class RunningCommand:
         return f"{hint.removesuffix('.')}: {credential_options(connection.card)}."
 
     def shell_command(self, *words: str) -> str:
-        """Return a shell command for the same agent, with the connection options of this command."""
+        """Return a shell command for the same agent, with the connection options of this command.
+
+        An agent of `agents.toml` is named, because its definition has further options, such as its credentials.
+        """
         options = self.invocation.options
         connection = [
             *(("--a2a-version", options.a2a_version) if options.a2a_version else ()),
@@ -293,7 +296,7 @@ class RunningCommand:
             *(("--client-passphrase", options.client_passphrase) if options.client_passphrase else ()),
             *(("--insecure",) if options.insecure else ()),
         ]
-        return shlex.join([PROGRAM, *words, "-a", options.reference or "", *connection])
+        return shlex.join([PROGRAM, *words, "-a", options.agent_name or options.reference or "", *connection])
 
     def task_summary(self) -> str:
         """Return the latest task and its state as text, `""` without a task."""
@@ -314,7 +317,7 @@ class RunningCommand:
             if task.now.state == State.AUTH_REQUIRED:
                 return "Authorize as the agent describes, then", self.shell_command("task", "get", task.id, "--wait")
             if is_interrupted(task.now.state):
-                return "Resume", self.shell_command("send", "--task-id", task.id, "--text", "your answer")
+                return "Resume", self.shell_command("send", *option("--task-id", task.id), "--text", "your answer")
             if not is_terminal(task.now.state):
                 return "Follow", self.shell_command("task", "get", task.id, "--wait")
         return "", ""
@@ -331,3 +334,8 @@ def _credentials_rejected(fault: Fault) -> Fault:
         code=FaultCode.AUTH_FAILED.value,
         hint=f"The agent rejected the credentials. {_CHECK_OPTIONS}",
     )
+
+
+def option(name: str, value: str) -> tuple[str, ...]:
+    """Return the words of an option with a value; a value that begins with a hyphen is joined to its option."""
+    return (f"{name}={value}",) if value.startswith("-") else (name, value)

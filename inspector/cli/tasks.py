@@ -11,7 +11,7 @@ from inspector.cli.arguments import Invocation
 from inspector.cli.fields import Presenter
 from inspector.cli.follow_task import Follower, conclude, get_task, wait_for
 from inspector.cli.run_command import command
-from inspector.cli.running_command import UNSUPPORTED, RunningCommand
+from inspector.cli.running_command import UNSUPPORTED, RunningCommand, option
 from inspector.cli.task_table import TaskTable
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.errors import Fault, FaultError, Whose
@@ -177,6 +177,6 @@ def _sum_up(current: RunningCommand, pages: list[TaskList]) -> None:
 
 def _next_page_arguments(invocation: Invocation, token: str) -> list[str]:
     typed = vars(invocation.given) | {"page_token": token}
-    options = [(f"--{flag.replace('_', '-')}", str(typed[flag])) for flag in _FILTERS if typed[flag] is not None]
-    words = [word for option in options for word in option]
+    given = [(f"--{flag.replace('_', '-')}", str(typed[flag])) for flag in _FILTERS if typed[flag] is not None]
+    words = [word for name, value in given for word in option(name, value)]
     return [*words, *(("--include-artifacts",) if typed["include_artifacts"] else ())]

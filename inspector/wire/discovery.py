@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
+import shlex
 from http import HTTPStatus
 from pathlib import Path
 from typing import NamedTuple
@@ -283,7 +284,8 @@ def read_raw(path: Path) -> bytes:
         hint = "Check the path, or write a URL with http:// or https://."
         raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, hint)) from error
     if raw.startswith(_SQLITE) and raw[_APPLICATION_ID] == _CAPTURE:
-        show, serve = f"{PROGRAM} open {path}", f"{PROGRAM} mock --capture {path}"
+        quoted = shlex.quote(str(path))
+        show, serve = f"{PROGRAM} open {quoted}", f"{PROGRAM} mock --capture {quoted}"
         raise usage_error(f"{path} is a capture, not an agent.", f"Show it: {show}. Serve it as an agent: {serve}.")
     return raw
 

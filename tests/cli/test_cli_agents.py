@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -44,6 +46,17 @@ def test_an_agent_is_added_used_and_removed(cli: RunCli, protected: str, monkeyp
     assert cli("task", "list", "-a", "staging").code == 0
     assert cli("agents", "remove", "staging").code == 0
     assert cli("agents", "list").out.startswith("No agent has a name")
+
+
+def test_a_suggested_command_names_the_agent_whose_definition_has_the_credentials(
+    cli: RunCli, protected: str, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setenv("A2A_STAGING", "open-sesame")
+    cli("agents", "add", "staging", protected, "--bearer", "env:A2A_STAGING")
+    asked = cli("send", "staging", "--text", "ask").out
+    [suggested] = re.findall(r"^Resume: a2a-inspect (.*)$", asked, re.MULTILINE)
+    resumed = cli(*shlex.split(suggested))
+    assert (resumed.code, shlex.split(suggested)[-2:]) == (0, ["-a", "staging"]), resumed.err
 
 
 @pytest.mark.parametrize("where", [[], ["--project"]])

@@ -156,12 +156,12 @@ def test_the_missing_folders_of_a_report_are_created(cli: RunCli, mock: str, fil
 def test_a_capture_instead_of_the_other_agent_has_exit_code_2_before_anything_is_sent(
     cli: RunCli, mock: str, file: Any, tmp_path: Path
 ):
-    capture = tmp_path / "first.a2a"
+    capture = tmp_path / "the first.a2a"
     assert cli("send", "-a", mock, "--text", "hi", "--capture", str(capture)).code == 0
     result = cli("check", file(case("A")), "-a", "http://127.0.0.1:9", "--against", str(capture))
     assert (result.code, result.out) == (2, "")
     assert f"{capture} is a capture, not an agent." in result.err
-    assert f"a2a-inspect mock --capture {capture}" in result.err
+    assert f"a2a-inspect mock --capture '{capture}'." in result.err
     assert cli("send", "-a", str(capture), "--text", "hi").code == 2
 
 

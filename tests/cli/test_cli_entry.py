@@ -234,6 +234,13 @@ def test_invalid_json_data_is_a_usage_error(cli: RunCli):
     assert "stdin" in ran.err
 
 
+def test_a_value_that_begins_with_a_hyphen_has_a_notation(cli: RunCli):
+    ran = cli("send", "-a", "x", "--text", "hi", "--task-id", "-t1")
+    assert ran.code == 2
+    assert "Write a value that begins with a hyphen as --task-id=VALUE." in ran.err
+    assert "as --agent-card=VALUE." in cli("card", "get", "-a", "-x").err
+
+
 def test_json_instead_of_a_file_is_named_as_such(cli: RunCli):
     ran = cli("send", "-a", "x", "--text", "hi", "--data", "{bad")
     assert ran.code == 2

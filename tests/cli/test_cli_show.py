@@ -111,6 +111,13 @@ def test_invalid_filter_is_a_usage_error(cli: RunCli, path: Path):
     assert "Unknown key mood" in ran.err
 
 
+def test_a_filter_that_begins_with_a_hyphen_has_a_notation(cli: RunCli, path: Path):
+    ran = cli("show", str(path), "-kind:artifact")
+    assert ran.code == 2
+    assert "Hint: Write -- before an argument that begins with a hyphen, after the options." in ran.err
+    assert "Write --" not in cli("send", "-x").err
+
+
 def test_unreadable_captures_have_different_errors(cli: RunCli, path: Path, tmp_path: Path):
     (tmp_path / "text.a2a").write_text("just words " * 500)
     cut = tmp_path / "cut.a2a"

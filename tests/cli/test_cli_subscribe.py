@@ -71,6 +71,7 @@ def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
     ("first", "resume"),
     [
         ({"task": task("INPUT_REQUIRED")}, "Resume: a2a-inspect send --task-id task-1"),
+        ({"task": {**task("INPUT_REQUIRED"), "id": "-1"}}, "Resume: a2a-inspect send --task-id=-1 --text"),
         (status("AUTH_REQUIRED"), "then: a2a-inspect task get task-1 --wait"),
     ],
 )
