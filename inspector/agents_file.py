@@ -35,6 +35,7 @@ from inspector.settings_file import (
     nearest_file,
     not_allowed,
     settings_path,
+    unreadable,
 )
 from inspector.text import safe_toml
 from inspector.text.limited_file import read_limited
@@ -164,7 +165,7 @@ def _reader(path: Path, *, is_project: bool) -> _Reader | None:
     except FileNotFoundError:
         return None
     except (OSError, UnicodeDecodeError) as error:
-        raise file_error(path, 0, f"The file cannot be read: {error}", "UTF-8 text") from error
+        raise unreadable(path, error) from error
     return _reader_of(path, text, is_project=is_project)
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from inspector.lazy_dataclass import dataclass
 from inspector.options import HOME_VARIABLE, home_folder
 from inspector.protocol.errors import FaultError, usage_error
-from inspector.settings_file import file_error, nearest_file
+from inspector.settings_file import file_error, nearest_file, unreadable
 from inspector.text.typed_path import typed_path
 
 PREFIX = "A2ACLI_"
@@ -114,7 +114,7 @@ def read_env_file(path: Path, *, is_found: bool = False) -> EnvFile:
     try:
         text = path.read_bytes().decode("utf-8-sig")  # editors on Windows write a byte order mark
     except (OSError, UnicodeDecodeError) as error:
-        raise file_error(path, 0, f"The file cannot be read: {error}", "UTF-8 text") from error
+        raise unreadable(path, error) from error
     values: dict[str, str] = {}
     lines: dict[str, int] = {}
     for number, line in enumerate(text.splitlines(), 1):

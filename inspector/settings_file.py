@@ -164,7 +164,7 @@ def load(path: Path | None = None) -> Stored:
     except FileNotFoundError:
         return Stored(path)
     except (OSError, UnicodeDecodeError) as error:
-        raise file_error(path, 0, f"The file cannot be read: {error}", "UTF-8 text") from error
+        raise unreadable(path, error) from error
     try:
         document = safe_toml.read(text)
     except TomlError as error:
@@ -242,6 +242,13 @@ def file_error(path: Path, line: int, seen: str, allowed: str) -> FaultError:
     """Return the error for a mistake in a file, with its line (0 if it is unknown) and what is allowed."""
     where = f"{path}:{line}" if line else str(path)
     return usage_error(f"{where}: {seen}.", f"Allowed: {allowed}.")
+
+
+def unreadable(path: Path, error: OSError | UnicodeDecodeError) -> FaultError:
+    """Return the error for a file that cannot be read, or is not UTF-8."""
+    if isinstance(error, UnicodeDecodeError):
+        return file_error(path, 0, f"Not UTF-8 at byte {error.start}", "UTF-8 text")
+    return usage_error(f"The file {path} cannot be read: {error.strerror or error}.", "Check its path and permissions.")
 
 
 def change_file(path: Path, change: Callable[[TOMLDocument], None], check: Callable[[str], object] = str) -> None:

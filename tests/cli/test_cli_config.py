@@ -21,6 +21,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return project
 
 
+def test_the_reason_why_a_file_cannot_be_read_is_a_sentence(cli: RunCli, folder: Path):
+    missing = cli("config", "show", "--config", "missing.env")
+    assert "Error: The file missing.env cannot be read: No such file or directory.\n" in missing.err
+    assert "Hint: Check its path and permissions.\n" in missing.err
+    (folder / "binary.env").write_bytes(b"A=\xff")
+    binary = cli("config", "show", "--config", "binary.env")
+    assert binary.err == "Error: binary.env: Not UTF-8 at byte 2.\nHint: Allowed: UTF-8 text.\n"
+
+
 SOURCES = ("option", "environment", ".env", "agents.toml", "user .env", "settings.toml")
 
 
