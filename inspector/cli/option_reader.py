@@ -41,6 +41,7 @@ class OptionReader(argparse.ArgumentParser):
         self._variables: dict[str, argparse.Action] = {}
         self._defaults: dict[str, Any] = {}
         self._argument_hint = ""
+        self._literal: frozenset[str] = frozenset()
         self._agents: Callable[[], NamedAgents] | None = None
         self._uses_default = False
 
@@ -104,6 +105,8 @@ class OptionReader(argparse.ArgumentParser):
         with a value that is not the default of the command. Raises `FaultError` for a mistake in any of them.
         """
         files = files or EnvFiles()
+        after = arguments.index("--") + 1 if "--" in arguments else len(arguments)
+        self._literal = frozenset(arguments[after:]) - self._option_string_actions.keys()
         given, unknown = self.parse_known_intermixed_args(arguments)
         if unknown:
             raise self._unknown(_names(unknown))
@@ -133,6 +136,10 @@ class OptionReader(argparse.ArgumentParser):
             if getattr(given, name) is None:
                 setattr(given, name, default)
         return given
+
+    def _parse_optional(self, arg_string: str) -> Any:
+        """Return None for an argument after `--`, which argparse reads again without the `--` before it."""
+        return None if arg_string in self._literal else super()._parse_optional(arg_string)
 
     def default_of(self, action: argparse.Action) -> Any:
         """Return the value of an option that is not given."""

@@ -298,6 +298,12 @@ class RunningCommand:
         ]
         return shlex.join([PROGRAM, *words, "-a", options.agent_name or options.reference or "", *connection])
 
+    def task_command(self, task_id: str, *options: str) -> str:
+        """Return a shell command that gets a task, whose id may begin with a hyphen."""
+        if task_id.startswith("-"):
+            return f"{self.shell_command('task', 'get', *options)} -- {shlex.quote(task_id)}"
+        return self.shell_command("task", "get", task_id, *options)
+
     def task_summary(self) -> str:
         """Return the latest task and its state as text, `""` without a task."""
         for task in self.session.tasks.all()[:1]:
@@ -315,11 +321,11 @@ class RunningCommand:
         """Return a label and the command that continues the latest task; empty if there is nothing to continue."""
         for task in self.session.tasks.all()[:1]:
             if task.now.state == State.AUTH_REQUIRED:
-                return "Authorize as the agent describes, then", self.shell_command("task", "get", task.id, "--wait")
+                return "Authorize as the agent describes, then", self.task_command(task.id, "--wait")
             if is_interrupted(task.now.state):
                 return "Resume", self.shell_command("send", *option("--task-id", task.id), "--text", "your answer")
             if not is_terminal(task.now.state):
-                return "Follow", self.shell_command("task", "get", task.id, "--wait")
+                return "Follow", self.task_command(task.id, "--wait")
         return "", ""
 
 

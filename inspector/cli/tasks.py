@@ -93,7 +93,7 @@ async def subscribe(current: RunningCommand) -> None:
     except FaultError as error:
         if error.fault.code != UNSUPPORTED:
             raise
-        command = current.shell_command("task", "get", given.id)
+        command = current.task_command(given.id)
         raise FaultError(replace(error.fault, hint=f"{error.fault.hint} Print the task with {command}.")) from error
     if task is None:
         return

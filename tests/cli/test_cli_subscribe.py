@@ -40,6 +40,13 @@ def test_text_output_ends_with_the_task_summary(cli: RunCli, make_agent: MakeAge
     assert ran.out.endswith("Task: task-1\nContext: context-1\nState: completed\n")
 
 
+def test_an_id_that_begins_with_a_hyphen_follows_two_hyphens(cli: RunCli, make_agent: MakeAgent):
+    agent = make_agent(telling())
+    assert cli("task", "get", "-a", agent.url, "-o", "json", "--", "-1x").code == 0
+    assert agent.calls[-1].rpc["params"] == {"id": "-1x"}
+    assert cli("task", "get", "-a", agent.url, "--wait", "-1x").code == 2
+
+
 def test_output_without_stream_is_the_complete_task(cli: RunCli, make_agent: MakeAgent):
     agent = make_agent(telling({"task": task("WORKING")}, status("COMPLETED")))
     ran = cli("task", "subscribe", "task-1", "-a", agent.url, "-o", "json")
@@ -73,6 +80,7 @@ def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"task": task("INPUT_REQUIRED")}, "Resume: a2a-inspect send --task-id task-1"),
         ({"task": {**task("INPUT_REQUIRED"), "id": "-1"}}, "Resume: a2a-inspect send --task-id=-1 --text"),
         (status("AUTH_REQUIRED"), "then: a2a-inspect task get task-1 --wait"),
+        ({"task": {**task("AUTH_REQUIRED"), "id": "-1"}}, " -- -1\n"),
     ],
 )
 def test_interrupted_task_ends_an_open_subscription(cli: RunCli, make_agent: MakeAgent, first: object, resume: str):
