@@ -100,6 +100,7 @@ class _Check:
         current, options = self._current, self._current.invocation.options
         try:
             await current.connect()
+            choices(current.session, _transports(options.transports))  # raises an error before a warning is printed
             current.check_interface()
             return self._new_result(current.session)
         except (FaultError, asyncio.CancelledError) as error:

@@ -147,6 +147,14 @@ def test_checks_see_the_mistakes_of_a_card_that_is_used_in_spite_of_them(cli: Ru
     assert 'Actual: "many"' in result.out
 
 
+def test_a_binding_that_the_card_does_not_declare_is_an_error_without_a_warning(
+    cli: RunCli, make_agent: Any, file: Any
+):
+    ran = cli("check", file(case("A")), "-a", make_agent().url, "--transport", "GRPC")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == "Error: The card declares no interface over GRPC.\nHint: It declares: JSONRPC.\n"
+
+
 def test_the_missing_folders_of_a_report_are_created(cli: RunCli, mock: str, file: Any, tmp_path: Path):
     path = tmp_path / "no" / "such" / "folder" / "report.xml"
     assert cli("check", file(case("A")), "-a", mock, "--report", f"junit={path}").code == 0

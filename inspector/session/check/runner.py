@@ -39,8 +39,9 @@ def choices(session: Session, wanted: Sequence[Transport]) -> dict[Transport, Ch
         fitting = [choice for choice in declared if choice.binding.name == transport.binding]
         same_version = [choice for choice in fitting if choice.dialect.version == in_use.dialect.version]
         if not fitting:
-            names = ", ".join(dict.fromkeys(_transport_of(choice).value for choice in declared))
-            raise usage_error(f"The card declares no interface for {transport}.", f"It declares: {names or 'none'}.")
+            names = ", ".join(dict.fromkeys(choice.binding.name for choice in declared))
+            seen = f"The card declares no interface over {transport.binding}."
+            raise usage_error(seen, f"It declares: {names or 'none'}.")
         found[transport] = (same_version or fitting)[0]
     return found
 

@@ -160,5 +160,5 @@ async def test_a_transport_that_the_card_does_not_declare_is_refused(agent: Agen
 
     agent.serve_card()
     agent.routes["/rpc"] = giving({})
-    with pytest.raises(FaultError, match="The card declares no interface for grpc"):
+    with pytest.raises(FaultError, match="The card declares no interface over GRPC"):
         await run_checks(file_of(test_of()), agent.url, transports=(Transport.GRPC,))
