@@ -123,7 +123,9 @@ def _files(given: argparse.Namespace) -> Iterator[tuple[Path, bool]]:
 
 def _unknown_variables(given: argparse.Namespace) -> Iterator[str]:
     """Yield a warning for each variable that sets no option of any command, with the most similar one."""
-    known = {variable for command in COMMANDS for variable in command.parser().variables}
+    parsers = [command.parser() for command in COMMANDS]
+    known = {variable for parser in parsers for variable in parser.variables}
+    options = {option for parser in parsers for option in parser.spellings}
     files = env_files.load_env_files(str(given.config or ""))
     for names, place in (
         (os.environ, ""),
@@ -132,5 +134,7 @@ def _unknown_variables(given: argparse.Namespace) -> Iterator[str]:
     ):
         for name in names:
             if name.startswith(env_files.PREFIX) and name not in known:
-                similar = "".join(f"; did you mean {found}?" for found in nearest(name, known))
-                yield f"{f'{place}: ' if place else ''}{name} does not set an option{similar}"
+                option = "--" + name.removeprefix(env_files.PREFIX).lower().replace("_", "-")
+                reason = "".join(f"; did you mean {found}?" for found in nearest(name, known))
+                reason = f"; write {option} on the command line" if option in options else reason
+                yield f"{f'{place}: ' if place else ''}{name} does not set an option{reason}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -49,6 +49,11 @@ class OptionReader(argparse.ArgumentParser):
     def variables(self) -> Mapping[str, argparse.Action]:
         """Return the environment variables, and the options that they set."""
         return self._variables
+
+    @property
+    def spellings(self) -> Iterable[str]:
+        """Return the names of the options, also of those that no variable sets."""
+        return self._option_string_actions
 
     def value(
         self,

@@ -121,6 +121,8 @@ def test_an_unknown_variable_is_reported_with_a_similar_one(cli: RunCli, folder:
     ran = cli("config", "show", A2ACLI_AGENT_CRAD="x")
     assert "A2ACLI_TIMOUT does not set an option; did you mean A2ACLI_TIMEOUT?" in ran.err
     assert "A2ACLI_AGENT_CRAD does not set an option; did you mean A2ACLI_AGENT_CARD?" in ran.err
+    switch = cli("config", "show", A2ACLI_VERBOSE="1").err
+    assert switch.startswith("Warning: A2ACLI_VERBOSE does not set an option; write --verbose on the command line\n")
     assert "PATH_OF_OTHERS" not in ran.err
 
 
