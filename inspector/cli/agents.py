@@ -33,6 +33,7 @@ from inspector.session.session import Session
 from inspector.session.settings import settings_from
 from inspector.settings_file import Value
 from inspector.text.typed_path import looks_like_path, typed_path
+from inspector.text.units import counted
 
 _NO_AGENT = f"No agent has a name. Add one: {PROGRAM} agents add NAME URL"
 _CHECK_SECONDS = 10.0
@@ -136,7 +137,8 @@ def check(invocation: Invocation, out: Output) -> int:
                 out.warn(f"{result['name']}: {result['warning']}")
     failed = [result for result in results if result["problem"]]
     if failed:
-        seen = f"{len(failed)} of {len(results)} agents failed. The first: {failed[0]['name']}: {failed[0]['problem']}"
+        first = f"{failed[0]['name']}: {failed[0]['problem']}"
+        seen = f"{len(failed)} of {counted(len(results), 'agent')} failed. The first: {first}"
         raise FaultError(
             Fault(Whose.AGENT, FaultCode.INTERNAL, seen, f"{PROGRAM} doctor NAME checks an agent step by step.")
         )

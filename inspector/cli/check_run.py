@@ -20,6 +20,8 @@ from inspector.cli.output import Output
 from inspector.cli.run_command import run
 from inspector.cli.running_command import RunningCommand
 from inspector.cli.styles import Role, Styled
+from inspector.protocol.dialects.base import Dialect
+from inspector.protocol.dialects.registry import for_version
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.check.comparison import Difference, differences, mark_differences
 from inspector.session.check.document.enumerations import Level, Transport
@@ -102,6 +104,7 @@ class _Check:
             await current.connect()
             choices(current.session, _transports(options.transports))  # raises an error before a warning is printed
             current.check_interface()
+            self._warn_about_versions(current.session.choice.dialect)
             return self._new_result(current.session)
         except (FaultError, asyncio.CancelledError) as error:
             if isinstance(error, FaultError) and error.fault.code == FaultCode.USAGE:
@@ -113,6 +116,13 @@ class _Check:
             _fail_all(result, error)
             self._write_reports(result)
             raise
+
+    def _warn_about_versions(self, dialect: Dialect) -> None:
+        """Warn about tests that were written for a version whose requirements are not those of the version in use."""
+        for version in sorted({item.file.document.spec_version for item in self._planned}):
+            written = for_version(version)
+            if written is not None and written.traits.outdated is not dialect.traits.outdated:
+                self._current.out.warn(f"the tests are about A2A {version}; the agent is tested over {dialect.version}")
 
     async def _run_tests(self, result: RunResult) -> None:
         """Run the tests, and print the failures and the summary."""
