@@ -336,6 +336,24 @@ async def test_a_form_that_is_closed_keeps_its_values(open_app: Open, mock: str)
         assert "Ada" not in driver.widget("#form-fields", VerticalScroll).query(Input).first().value
 
 
+async def test_the_form_is_opened_from_the_timeline(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("form")
+        await driver.until("alt+i form")
+        await driver.press("escape")
+        await driver.until("Press i to write a message.")
+        await driver.press("alt+i")
+        await driver.until("Form: the agent's question")
+        await driver.type("Ada")
+        await driver.press("enter")
+        await driver.type("Bern")
+        await driver.press("enter", "enter", "enter")
+        await driver.until('with  { "name": "Ada", "city": "Bern"')
+        await driver.press("enter")
+        await driver.until("● completed")
+
+
 async def test_one_key_leaves_the_task(open_app: Open, mock: str):
     async with open_app(mock) as driver:
         await driver.connected()

@@ -45,6 +45,7 @@ class ChatView(ChatPanes):
         bind("compose", "open_message", show=False),
         bind("history", "recall", show=False),
         bind("new-task", "new_task", show=False),
+        bind("form", "form", show=False),
         bind("cancel", "cancel", "", "Cancel the task (CancelTask)", show=False),
         bind("subscribe", "reconnect", "reconnect", "Reconnect the stream"),
         bind("representation", "next_view", "view", "Show decoded, raw, hex, headers or diff"),
@@ -390,6 +391,8 @@ class ChatView(ChatPanes):
             return True if running else None
         if action == "stop":
             return self.is_busy
+        if action == "form":
+            return self.composer.has_form
         if action == "compare":
             return True if self.call_task else None
         if action == "copy_as":

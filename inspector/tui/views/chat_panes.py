@@ -127,6 +127,11 @@ class ChatPanes(BookmarkView):
         """Write the next message to a new task in a new context."""
         self.composer.action_new_task()
 
+    def action_form(self) -> None:
+        """Fill in the form of the agent, and go to the composer, which gets its data."""
+        self.action_compose()
+        self.composer.action_form()
+
     def action_fold(self) -> None:
         """Fold the runs of chunks, or unfold them."""
         self._timeline.fold()
