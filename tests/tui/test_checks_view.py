@@ -93,6 +93,19 @@ async def test_results_are_shown_and_a_failure_leads_to_its_request(open_app: Op
         assert driver.widget("#check-list", Feed).cursor == 2, "the test is still selected"
 
 
+async def test_a_test_without_requests_did_not_run_over_a_transport(open_app: Open, mock: str, tmp_path: Path):
+    path = check_file(tmp_path, asking("001", transport="[grpc]"), asking("002"))
+    async with open_app(mock, NORMAL) as driver:
+        view = await loaded(driver, path)
+        await driver.press("u")
+        await finished(driver, view)
+        await driver.press("down")
+        await driver.until("REPORT-001 ─ · skip")
+        assert "Transport    grpc" in detail(driver)
+        await driver.press("down")
+        await driver.until("Transport    ran over jsonrpc")
+
+
 async def test_one_test_and_the_failed_tests_run_again(open_app: Open, mock: str, tmp_path: Path):
     path = check_file(tmp_path, asking("001"), asking("002", "TASK_STATE_FAILED"))
     async with open_app(mock, NORMAL) as driver:

@@ -145,7 +145,8 @@ class CheckLines(ItemLines[int]):
     def _facts(self) -> Iterator[Paragraph]:
         planned = self._test.planned
         test, suite = planned.test, planned.suite
-        over = self._test.result.transport if self._test.result is not None else ""
+        result = self._test.result
+        over = result.transport if result is not None and result.exchange else ""
         facts = (
             ("Level", test.level.upper()),
             ("Requirement", test.spec_ref),
