@@ -89,9 +89,10 @@ async def test_keys_that_need_an_agent_report_that_a_capture_has_none(open_app: 
         await driver.ask("report 1")
     async with open_app(None, (120, 36), recording=capture, run=NOTICES) as driver:
         await driver.until(lambda: driver.app.session is not None and len(driver.session.tasks) == 1)
-        for view, keys in {2: "ixspI", 3: "rxsPld", 4: "pROwe", 5: "pe"}.items():
+        for view, keys in {2: "ixspIC", 3: "rxsPld", 4: "pROwe", 5: "pe"}.items():
             await driver.go(view)
             await driver.settled()
+            assert "credentials" not in driver.lines[-1], "pinned only if the agent requires credentials"
             await check_reasons(driver, dict.fromkeys(keys, NO_AGENT))
         await driver.go(2)
         await driver.press("escape")

@@ -387,8 +387,8 @@ class WorkbenchScreen(SessionScreen):
             return self._has_tour
         if action == "actions":
             return self._tour is None or not self._tour.has_focus
-        if action == "credentials" and not self.session.recorded:
-            return parameters == (self.status_bar.denied,)
+        if action == "credentials" and parameters != (self.status_bar.denied,):
+            return False
         if action == "close_tab":
             return parameters == (self.has_other_tabs,)
         if action == "send_once":
