@@ -95,8 +95,13 @@ class Description(NamedTuple):
     label: str = ""
 
 
-def describe(answer: Answer | TextAppended, called: Callable[[Artifact], str] = name_of) -> Description:
-    """Return the description of a payload; `called` returns the name of an artifact."""
+def describe(
+    answer: Answer | TextAppended, called: Callable[[Artifact], str] = name_of, *, coded: bool = True
+) -> Description:
+    """Return the description of a payload; `called` returns the name of an artifact.
+
+    `coded` means that an error contains its code; only errors of JSON-RPC do.
+    """
     match answer:
         case TaskArtifactUpdateEvent():
             label = with_revision(answer, called(answer.artifact))
@@ -110,7 +115,7 @@ def describe(answer: Answer | TextAppended, called: Callable[[Artifact], str] = 
         case Message():
             return Description("message", task_of(answer), answer.context_id or "", label=label_of(answer))
         case ProtocolError():
-            code = "" if answer.code is None else f"{answer.code} "
+            code = f"{answer.code} " if coded and answer.code is not None else ""
             return Description("error", label=f"{code}{answer.words}")
         case Unreadable():
             return Description("unreadable", label=answer.why)

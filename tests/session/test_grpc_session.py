@@ -145,7 +145,7 @@ async def test_an_error_is_the_response_and_is_shown_with_its_details(connected:
     assert isinstance(call.exchange.answer, ProtocolError)
     trailers = records(session, call)[2]
     assert (trailers.kind, trailers.event, trailers.task) == (Kind.TRAILERS, "error", "t")
-    assert trailers.label == "-32002 TaskNotCancelableError: too late"
+    assert trailers.label == "TaskNotCancelableError: too late", "the code -32002 is only sent over JSON-RPC"
     shown = json.loads(session.payload(trailers))
     assert (shown["code"], shown["status"], shown["message"]) == (9, "FAILED_PRECONDITION", "too late")
     assert shown["details"][0]["reason"] == "TASK_NOT_CANCELABLE"
