@@ -18,7 +18,7 @@ from inspector.capture.private_files import reason
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import FileSplice, GrpcRequest, WireRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
-from inspector.protocol.jsonvalue import parse_strictly, type_name
+from inspector.protocol.jsonvalue import brief, parse_strictly, type_name
 from inspector.protocol.model import Json, Message, Part, PushConfig, SendConfiguration, SendRequest, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
@@ -224,12 +224,19 @@ def _members(written: DraftPart) -> dict[str, Any]:
         case PartKind.DATA:
             if written.is_blank:
                 raise _InvalidError("Enter JSON.")
-            content = {"data": _parsed(written.value)}
-    if isinstance(value := content.get("data"), Unreadable):
-        raise _InvalidError(f"This is {value.why}." if value.why.startswith("not JSON") else f"Not JSON: {value.why}.")
+            content = {"data": _data(written.value)}
     media_type, name = implied(written)
     filename = _encodable(written.filename or name)
     return content | _non_empty(filename=filename, media_type=written.media_type or media_type)
+
+
+def _data(text: str) -> Json:
+    value = parse_strictly(_bytes(text))
+    if isinstance(value, Unreadable):
+        raise _InvalidError(f"This is {value.why}." if value.why.startswith("not JSON") else f"Not JSON: {value.why}.")
+    if loss := _loss(text, value):
+        raise _InvalidError(f"This cannot be sent: {loss}.")
+    return value
 
 
 def _path(value: str) -> Path:
@@ -272,23 +279,41 @@ def _encoded(path: Path, _changed: int, _size: int) -> str:
 def _object(text: str) -> dict[str, Json] | None:
     if not text.strip():
         return None
-    value = _parsed(text)
+    value = parse_strictly(_bytes(text))
     if isinstance(value, Unreadable):
         raise _InvalidError(f"cannot be read: {value.why}.")
+    if loss := _loss(text, value):
+        raise _InvalidError(f"cannot be sent: {loss}.")
     if not isinstance(value, dict):
         raise _InvalidError(f"must be a JSON object, not {type_name(value)}.")
     return value
 
 
-def _parsed(text: str) -> Json | Unreadable:
-    """Parse JSON; a number that is too large is an error, because it would be sent as null."""
-    value = parse_strictly(_bytes(text))
-    if not isinstance(value, Unreadable) and _HUGE.search(text) is not None:
+class _RepeatedError(Exception):
+    """A member is repeated; the argument is its name."""
+
+
+def _loss(text: str, value: Json) -> str:
+    """Return what JSON would lose if its value was sent, `""` for nothing: infinity is sent as null."""
+    if _HUGE.search(text) is not None:
         try:
             json.dumps(value, allow_nan=False)
         except ValueError:
-            return Unreadable(text, "a number that is too large for JSON readers")
-    return value
+            return "a number that is too large for JSON readers"
+    try:
+        json.loads(text, object_pairs_hook=_distinct)
+    except _RepeatedError as error:
+        return f"the member {brief(error.args[0])} is repeated; remove it, or repeat it in the raw request"
+    return ""
+
+
+def _distinct(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+    members: dict[str, Json] = {}
+    for name, member in pairs:
+        if name in members:
+            raise _RepeatedError(name)
+        members[name] = member
+    return members
 
 
 def _bytes(text: str) -> bytes:

@@ -125,6 +125,7 @@ def test_a_compressed_file_has_the_media_type_of_its_bytes(name: str, media_type
         (DraftPart(DATA, '{\n "a": 1,\n}'), "line 3 column 1"),
         (DraftPart(DATA, "NaN"), "not JSON"),
         (DraftPart(DATA, '{"a": [-1.5e999]}'), "a number that is too large for JSON readers"),
+        (DraftPart(DATA, '{"b": {"a": 1, "a": 2}}'), "This cannot be sent: the member 'a' is repeated; remove"),
         (DraftPart(DATA, "9" * 4301), "a number of more than 4,300 digits"),
         (DraftPart(DATA, "<p>"), "Not JSON: a web page or XML, not JSON."),
         (DraftPart(DATA, '"\udcff"'), "Not JSON: not UTF-8 at byte 1."),
