@@ -240,3 +240,16 @@ async def test_a_key_right_after_a_move_is_about_the_new_row(open_app: Open, moc
         record = view.selected_record()  # before the message about the cursor is handled
         assert (last is not None and record is not None) and record.exchange < last.exchange
         assert record.seq == record.exchange == view._exchanges.number(feed.cursor)
+
+
+async def test_the_focused_pane_stays_on_a_screen_that_becomes_narrow(open_app: Open, mock: str):
+    async with open_app(mock, (120, 36)) as driver:
+        await driver.connected()
+        await driver.ask("report 1")
+        await driver.go(5)
+        await driver.press("enter")
+        await driver.until(lambda: driver.widget("#traffic-detail", DetailPane).has_focus_within)
+        await driver.click("GetAgentCard")
+        await driver.pilot.resize_terminal(80, 24)
+        await driver.until("╭─ Exchanges")
+        assert "╭─ Detail" not in driver.screen

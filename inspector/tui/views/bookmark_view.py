@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import ClassVar
 
+from textual import events, on
 from textual.binding import BindingType
 
 from inspector.capture.records import Record
@@ -65,6 +66,11 @@ class BookmarkView(View):
         """Focus the detail pane, which is a second page on a narrow screen."""
         self.add_class("-second")
         self.detail.focus_body()
+
+    @on(events.DescendantFocus)
+    def _show_focused_detail(self) -> None:
+        """Make the focused pane the page that a narrow screen shows, also if the screen becomes narrow later."""
+        self.set_class(self.detail.has_focus_within, "-second")
 
     def selected_record(self) -> Record | None:
         """Return the record in the detail pane."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from textual import events
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
@@ -67,6 +67,11 @@ class ChatPanes(BookmarkView):
         self._timeline.feed.hold()
         self.remove_class("-artifact")
         super().open_detail()
+
+    @on(events.DescendantFocus)
+    def _show_focused_artifact(self) -> None:
+        """Make the artifact pane the page of a narrow screen if it is focused, as the detail pane."""
+        self.set_class(self._artifact.has_focus_within, "-artifact")
 
     def _show_timeline(self) -> None:
         """Show the timeline on a narrow screen, which has room for one pane."""
