@@ -80,7 +80,7 @@ def test_a_passphrase_in_the_file_is_refused_and_not_repeated(tmp_path: Path):
 def test_a_file_that_is_not_text_is_reported(tmp_path: Path):
     path = tmp_path / "settings.toml"
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(FaultError, match="cannot be read"):
+    with pytest.raises(FaultError, match="Not UTF-8 at byte 0"):
         load(path)
     path.unlink()
     path.symlink_to("/dev/zero")
