@@ -111,6 +111,7 @@ class OptionReader(argparse.ArgumentParser):
         """
         files = files or EnvFiles()
         after = arguments.index("--") + 1 if "--" in arguments else len(arguments)
+        # A text cannot be both: what is an option elsewhere in the arguments stays an option.
         self._literal = frozenset(arguments[after:]) - self._option_string_actions.keys()
         given, unknown = self.parse_known_intermixed_args(arguments)
         if unknown:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def header(headers: Iterable[tuple[str, str]], name: str) -> str:
-    """Return the first header with a name, which has to be in lower case; `""` if there is none."""
+    """Return the value of the first header with a name, which is in lower case; `""` without one."""
     return next((value for key, value in headers if key.lower() == name), "")
 
 

@@ -56,7 +56,7 @@ _STATUS_CODES = {
 }
 """The codes for statuses of gRPC without details: the same as for 503, 504 and 500 over HTTP."""
 _DENYING_STATUSES = {"UNAUTHENTICATED": HTTPStatus.UNAUTHORIZED, "PERMISSION_DENIED": HTTPStatus.FORBIDDEN}
-"""The HTTP statuses that correspond to gRPC statuses."""
+"""The gRPC statuses that deny a call, with the HTTP statuses of the same meaning."""
 
 
 @dataclass(slots=True, eq=False)

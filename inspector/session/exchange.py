@@ -260,7 +260,7 @@ class Exchange(Recorder):
         if isinstance(answer, Unreadable) and self.status >= _LOWEST_ERROR:
             found = describe_http_error(answer)
         else:
-            found = describe(answer, self._called, coded=self.context.binding.name == "JSONRPC")
+            found = describe(answer, self._called, with_code=self.context.binding.name == "JSONRPC")
         task = found.task or self.task_id or self.context.task_id
         return Common(kind, self.number, self.operation, found.event, task, found.context, found.state, found.label)
 
@@ -304,7 +304,7 @@ class Exchange(Recorder):
         context = self.context
         answer = decode_error(seen.code, seen.message, seen.binary(DETAILS), context.dialect, context.operation)
         self._newest = answer
-        found = describe(answer, coded=False)
+        found = describe(answer, with_code=False)
         task = self.task_id or self.context.task_id
         findings = self._judge.trailers(seen.name, answer)
         self.answers.append(answer)

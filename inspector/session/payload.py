@@ -96,11 +96,11 @@ class Description(NamedTuple):
 
 
 def describe(
-    answer: Answer | TextAppended, called: Callable[[Artifact], str] = name_of, *, coded: bool = True
+    answer: Answer | TextAppended, called: Callable[[Artifact], str] = name_of, *, with_code: bool = True
 ) -> Description:
     """Return the description of a payload; `called` returns the name of an artifact.
 
-    `coded` means that an error contains its code; only errors of JSON-RPC do.
+    The label of an error begins with its code if it is `with_code`: only the errors of JSON-RPC contain one.
     """
     match answer:
         case TaskArtifactUpdateEvent():
@@ -115,7 +115,7 @@ def describe(
         case Message():
             return Description("message", task_of(answer), answer.context_id or "", label=label_of(answer))
         case ProtocolError():
-            code = f"{answer.code} " if coded and answer.code is not None else ""
+            code = f"{answer.code} " if with_code and answer.code is not None else ""
             return Description("error", label=f"{code}{answer.words}")
         case Unreadable():
             return Description("unreadable", label=answer.why)

@@ -135,7 +135,7 @@ def _problem_of_file(values: Mapping[str, str]) -> str:
 def _problem_of_new_file(path: Path) -> str:
     if path.exists():
         return f"{path} exists. Choose another name."
-    return "" if path.parent.is_dir() else f"There is no folder {path.parent}."
+    return "" if path.parent.is_dir() else f"The folder {path.parent} does not exist."
 
 
 def _problem(typed: str, check: Callable[[Path], str]) -> str:

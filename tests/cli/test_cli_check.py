@@ -318,6 +318,7 @@ def test_conformance_passes_on_the_mock_over_every_transport(cli: RunCli, capabi
 def test_conformance_warns_about_an_agent_of_a_version_before_1_0(cli: RunCli, version: str, warns: bool):
     with serve_in_thread(pace=0, profile=Profile(versions=(version,))) as url:
         ran = cli("conformance", url, "-k", "SMOKE-CARD-1")
+    assert ran.code == 0, ran.err
     assert (f"the tests are about A2A 1.0; the agent is tested over {version}" in ran.err) is warns
 
 

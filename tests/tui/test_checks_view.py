@@ -376,7 +376,7 @@ async def test_a_report_of_the_results_is_saved(open_app: Open, mock: str, tmp_p
         assert driver.enabled("S") is False
         await driver.press("u")
         await finished(driver, view)
-        for name, problem in ((path, "Choose another name."), (tmp_path / "none/a.json", "no folder"), (report, "")):
+        for name, problem in ((path, "Choose another name."), (tmp_path / "none/a.json", "The folder"), (report, "")):
             await driver.press("S")
             await driver.until("HTML: a page")
             await driver.press("down", "enter")

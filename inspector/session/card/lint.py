@@ -69,9 +69,8 @@ async def lint_url(
 ) -> LintedCard:
     """Lint the card of a URL or a host; raise `FaultError` without one, and `CatalogFoundError` for a catalog.
 
-    If there is no card below the path of the URL, the card of another agent of the host is not linted instead.
-
-    With `exact`, the URL is meant as that of the card itself, which is tried first.
+    The card of another agent of the host is never linted instead of a card below the path of the URL. With `exact`, the
+    URL is meant as that of the card itself, which is tried first.
     """
     only_candidate = len(discovery.candidates(url)) == 1
 

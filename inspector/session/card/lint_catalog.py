@@ -91,8 +91,8 @@ class CatalogLint:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _no_fetch(self) -> str:
-        """Count a document to fetch; return why it is not fetched, `""` if it may be."""
+    def _count_fetch(self) -> str:
+        """Count a document that is to be fetched; return why it is not, `""` if it can be."""
         self._fetches += 1
         too_many = self._fetches > self.most_fetches
         return f"not fetched: more than {self.most_fetches:,} cards and catalogs" if too_many else ""
@@ -107,7 +107,7 @@ class CatalogLint:
         if entry.data is not None:
             raw = dump(entry.data)
             return self._result(result, LintedCard(lint(raw, version=self.version), raw))
-        if entry.url and (why := self._no_fetch()):
+        if entry.url and (why := self._count_fetch()):
             return replace(result, unchecked=why)
         async with limit:
             try:
@@ -160,7 +160,7 @@ class CatalogLint:
             if url in self._seen:
                 return replace(result, unchecked="the catalog was read before", skipped=True), None
             self._seen.add(url)
-            if why := self._no_fetch():
+            if why := self._count_fetch():
                 return replace(result, unchecked=why), None
             async with asyncio.timeout(_SECONDS):
                 inner = await catalogs.nested(listing, entry)

@@ -337,7 +337,7 @@ def event_root(answer: Answer) -> Json:
 
 
 def as_response(operation: Operation, answer: Wire, members: Json) -> Json:
-    """Return the members of a result as the root of the assertions: SendMessage returns a task or a message in one."""
+    """Return the root of the assertions about a result; that of SendMessage has a member with the task or message."""
     if operation is Operation.SEND and isinstance(answer, Task | Message):
         return {_WRAPPERS[type(answer)][0]: members}
     return members

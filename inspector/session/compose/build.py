@@ -169,10 +169,10 @@ def guess_type(name: str, *, unknown: str = "application/octet-stream") -> str:
     return media_type or unknown
 
 
-def implied(part: DraftPart) -> tuple[str, str]:
-    """Return the media type and the file name that a part gets if it has none; `""` if nothing is known.
+def guess_members(part: DraftPart) -> tuple[str, str]:
+    """Return the media type and the file name for a part that is written without them; `""` for what is not known.
 
-    The type of a link is not guessed if its name has no known ending: the server of the file knows it.
+    The type of a link is not guessed from an unknown ending of its name: the server of the file knows it.
     """
     match part.kind:
         case PartKind.FILE:
@@ -225,7 +225,7 @@ def _members(written: DraftPart) -> dict[str, Any]:
             if written.is_blank:
                 raise _InvalidError("Enter JSON.")
             content = {"data": _data(written.value)}
-    media_type, name = implied(written)
+    media_type, name = guess_members(written)
     filename = _encodable(written.filename or name)
     return content | _non_empty(filename=filename, media_type=written.media_type or media_type)
 
@@ -234,8 +234,8 @@ def _data(text: str) -> Json:
     value = parse_strictly(_bytes(text))
     if isinstance(value, Unreadable):
         raise _InvalidError(f"This is {value.why}." if value.why.startswith("not JSON") else f"Not JSON: {value.why}.")
-    if loss := _loss(text, value):
-        raise _InvalidError(f"This cannot be sent: {loss}.")
+    if why := _why_not_sent(text, value):
+        raise _InvalidError(f"This cannot be sent: {why}.")
     return value
 
 
@@ -282,8 +282,8 @@ def _object(text: str) -> dict[str, Json] | None:
     value = parse_strictly(_bytes(text))
     if isinstance(value, Unreadable):
         raise _InvalidError(f"cannot be read: {value.why}.")
-    if loss := _loss(text, value):
-        raise _InvalidError(f"cannot be sent: {loss}.")
+    if why := _why_not_sent(text, value):
+        raise _InvalidError(f"cannot be sent: {why}.")
     if not isinstance(value, dict):
         raise _InvalidError(f"must be a JSON object, not {type_name(value)}.")
     return value
@@ -293,8 +293,11 @@ class _RepeatedError(Exception):
     """A member is repeated; the argument is its name."""
 
 
-def _loss(text: str, value: Json) -> str:
-    """Return what JSON would lose if its value was sent, `""` for nothing: infinity is sent as null."""
+def _why_not_sent(text: str, value: Json) -> str:
+    """Return why the value of a JSON text would not be sent as written, `""` if it would.
+
+    Infinity is sent as null, and of repeated members only the last.
+    """
     if _HUGE.search(text) is not None:
         try:
             json.dumps(value, allow_nan=False)

@@ -218,7 +218,7 @@ def _keyring() -> Any:
     module = type(backend).__module__
     if module.startswith(("keyring.backends.fail", "keyring.backends.null", "keyrings.alt")):
         hint = "Start a keyring service (Secret Service, KWallet), or store the token in a file."
-        raise usage_error("The keyring of the system cannot be used: there is no secure backend.", hint)
+        raise usage_error("The keyring of the system cannot be used: it has no secure backend.", hint)
     return keyring
 
 

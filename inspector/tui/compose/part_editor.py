@@ -15,7 +15,7 @@ from textual.message import Message
 from textual.widgets import Input, OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
-from inspector.session.compose.build import implied
+from inspector.session.compose.build import guess_members
 from inspector.session.compose.draft import DraftPart, PartKind
 from inspector.tui.compose.outline import size_of
 from inspector.tui.compose.path_completion import Candidate, candidates, completed
@@ -162,7 +162,7 @@ class PartEditor(Pane):
         if part is None:
             return
         self.set_title(Chip(part.kind), Chip(size_of(part), "$text-soft"), name=f"Part {self.index + 1}")
-        for name, hint in zip(_FIELDS, (*implied(part), "{...}"), strict=True):
+        for name, hint in zip(_FIELDS, (*guess_members(part), "{...}"), strict=True):
             self.query_one(f"#part-{name}", Input).placeholder = hint or "none"
 
     def _change(self, **members: str) -> None:

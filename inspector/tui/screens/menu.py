@@ -56,7 +56,7 @@ class Entry(NamedTuple):
 
 
 def copy_entry(text: str, write: Callable[[], str] | None) -> Entry:
-    """Return an entry whose value returns the text to copy; it cannot be chosen if there is no such function."""
+    """Return an entry whose value returns the text to copy; without such a function, it cannot be chosen."""
     return Entry(text, write, enabled=write is not None)
 
 

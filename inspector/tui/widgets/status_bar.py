@@ -207,9 +207,9 @@ class StatusBar(Static):
         return Content("").join(names)
 
     def _optional(self) -> list[tuple[Content, ...]]:
-        """Return what is left out if there is no room, each in its forms: login, findings, the receiver, the records.
+        """Return the parts that a narrow line leaves out, each in its forms: login, findings, receiver, records.
 
-        A click goes to the view about it.
+        A click on a part goes to the view about it.
         """
         status = self._status
         records = counted(status.records, "record")
