@@ -16,7 +16,7 @@ from inspector.cli.output import Output
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.dialects.registry import for_version
-from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, FaultError, Whose
+from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, FaultError, FaultKind, Whose
 from inspector.protocol.jsonvalue import has_lone_surrogates
 from inspector.protocol.lifecycle import State, is_interrupted, is_terminal, short
 from inspector.protocol.operations import PUSH, STREAMING, Operation
@@ -25,7 +25,6 @@ from inspector.protocol.selection import options
 from inspector.session.call import Call
 from inspector.session.connection import Connection
 from inspector.session.credential_options import credential_options
-from inspector.session.denial import CREDENTIALS_HINT, REJECTED_HINT
 from inspector.session.hints import CHECK_LOG
 from inspector.session.login.secret_reference import is_reference
 from inspector.session.session import Session
@@ -263,9 +262,9 @@ class RunningCommand:
     def _rejected(self, fault: Fault, login: str) -> Fault:
         """Return the fault of a call whose credentials were rejected; a known cause keeps its remedy."""
         rejected = _credentials_rejected(fault)
-        if fault.hint.startswith(REJECTED_HINT):
+        if fault.kind is FaultKind.UNEXPLAINED_REJECTION:
             return replace(rejected, hint=self.rejected_hint(fault.hint))
-        if fault.hint != CREDENTIALS_HINT:
+        if fault.kind is not FaultKind.UNEXPLAINED_DENIAL:
             return replace(rejected, hint=f"{fault.hint} {login}".strip())
         return rejected
 

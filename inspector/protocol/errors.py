@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 from typing import TYPE_CHECKING
 
 from inspector.lazy_dataclass import dataclass
@@ -207,6 +207,17 @@ INVALID_RESPONSE = "InvalidAgentResponseError"
 """The code of failures whose cause is the response of an agent that was reached: the name of the error of A2A."""
 
 
+class FaultKind(Enum):
+    """A kind of failure whose hint depends on more than the failure, such as the options of a command."""
+
+    UNEXPLAINED_DENIAL = auto()
+    """Credentials are required, and nothing is known about the reason."""
+    UNEXPLAINED_REJECTION = auto()
+    """The credentials were rejected, and nothing is known about the reason."""
+    INVALID_URL = auto()
+    """The URL of the request is not valid."""
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A failure as it is shown to the user.
@@ -222,6 +233,7 @@ class Fault:
     seen: str
     hint: str = ""
     error: ProtocolError | None = None
+    kind: FaultKind | None = None
 
     @property
     def denied(self) -> bool:

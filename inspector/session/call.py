@@ -14,13 +14,13 @@ import httpx
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer, GrpcRequest, HttpRequest, WireRequest
-from inspector.protocol.errors import BY_NAME, INVALID_RESPONSE, Fault, FaultCode, ProtocolError, Whose
+from inspector.protocol.errors import BY_NAME, INVALID_RESPONSE, Fault, FaultCode, FaultKind, ProtocolError, Whose
 from inspector.protocol.jsonvalue import WEB_PAGE
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Request, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 from inspector.protocol.sse import begins_stream
-from inspector.session.denial import CREDENTIALS_HINT, denial, explain_head, explain_rejected, explain_token
+from inspector.session.denial import denial, explain_head, explain_rejected, explain_token
 from inspector.session.exchange import UNANSWERED, Exchange
 from inspector.session.hints import (
     CHECK_GATEWAY,
@@ -35,7 +35,7 @@ from inspector.session.payload import error_text
 from inspector.session.retry_after import retry_hint
 from inspector.session.stall_meter import StallMeter
 from inspector.wire.client.credentials import Credentials
-from inspector.wire.client.faults import INVALID_URL, explain
+from inspector.wire.client.faults import explain
 from inspector.wire.client.grpc import GrpcClient
 from inspector.wire.client.http import Client
 from inspector.wire.client.observations import Ending, Head, Observation, Sent
@@ -198,7 +198,7 @@ def _of_unreadable(exchange: Exchange, answer: Unreadable) -> Fault:
 
 def _of_url(exchange: Exchange, fault: Fault) -> Fault:
     """Attribute a fault to the card if the URL of the interface on the card is not valid for a request."""
-    if exchange.context.request is None or INVALID_URL not in fault.seen:  # a raw request has its own URL
+    if exchange.context.request is None or fault.kind is not FaultKind.INVALID_URL:  # a raw request has its own URL
         return fault
     return replace(fault, whose=Whose.AGENT, code=FaultCode.CARD_INVALID, hint="Correct the URL on the card.")
 
@@ -246,7 +246,7 @@ def _of_status(exchange: Exchange, head: Head) -> Fault:
     answer = exchange.answer
     reason = error_text(answer).rstrip(".") if isinstance(answer, Unreadable) else ""
     if fault := explain_head(head, exchange.sent_token):
-        unexplained = reason and fault.hint == CREDENTIALS_HINT
+        unexplained = reason and fault.kind is FaultKind.UNEXPLAINED_DENIAL
         return replace(fault, seen=f"{fault.seen.removesuffix('.')}: {reason}.") if unexplained else fault
     if head.status in REDIRECTS:
         seen = f"The interface redirects ({head.status}) to {head.header('location') or 'no location'}."

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from inspector.protocol.card import AgentCard
 from inspector.protocol.challenge import Challenge, is_login_page, read_challenges
-from inspector.protocol.errors import Fault, FaultCode, Whose
+from inspector.protocol.errors import Fault, FaultCode, FaultKind, Whose
 from inspector.protocol.model import Json
 from inspector.protocol.oauth import claimed_date
 from inspector.protocol.security import requirements, requirements_in_words
@@ -77,17 +77,18 @@ def explain_head(head: Head, token: SentToken) -> Fault | None:
 def denial(status: int, details: str, cause: Cause | None) -> Fault:
     """Return the fault of a response that demands credentials, with the cause if it is known."""
     seen = f"{MEANING_OF_STATUS[status]}{details}."
-    words, hint = (f"{seen} {cause.seen}", cause.remedy) if cause else (seen, CREDENTIALS_HINT)
-    return Fault(Whose.YOURS, CODE_OF_STATUS[status], words, hint)
+    if cause:
+        return Fault(Whose.YOURS, CODE_OF_STATUS[status], f"{seen} {cause.seen}", cause.remedy)
+    return Fault(Whose.YOURS, CODE_OF_STATUS[status], seen, CREDENTIALS_HINT, kind=FaultKind.UNEXPLAINED_DENIAL)
 
 
 def explain_rejected(fault: Fault, card: AgentCard | None) -> Fault:
     """Return the fault of a request that had credentials, with what the card requires; a known cause stays."""
-    if fault.hint != CREDENTIALS_HINT:
+    if fault.kind is not FaultKind.UNEXPLAINED_DENIAL:
         return fault
     required = f" The card requires {requirements_in_words(card)}." if card and requirements(card) else ""
     seen = fault.seen.replace(MEANING_OF_STATUS[401], _REJECTED, 1)
-    return replace(fault, seen=seen, hint=f"{REJECTED_HINT}{required}")
+    return replace(fault, seen=seen, hint=f"{REJECTED_HINT}{required}", kind=FaultKind.UNEXPLAINED_REJECTION)
 
 
 def explain_token(status: int, challenges: tuple[Challenge, ...], words: str, token: SentToken) -> Cause | None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from inspector.protocol.card import AgentCard
 from inspector.protocol.challenge import Challenge, read_challenges
+from inspector.protocol.errors import Fault, FaultKind
 from inspector.protocol.security import authentication_schemes, declares, offers_login, requirements_in_words
 from inspector.session.credential_options import credential_options
-from inspector.session.denial import CREDENTIALS_HINT
 from inspector.session.doctor.steps import CREDENTIALS, Step
 from inspector.session.exchange import Exchange
 
@@ -36,15 +36,12 @@ def credentials_step(card: AgentCard, exchange: Exchange) -> Step:
     return Step(CREDENTIALS, matches, seen, remedy="" if matches else _UNDECLARED, exchange=exchange.number)
 
 
-def remedy_for(hint: str, card: AgentCard | None) -> str:
-    """Return the remedy of a response that demands credentials.
-
-    If credentials were sent, or the cause is known, `hint` is the remedy.
-    """
-    if hint != CREDENTIALS_HINT or card is None:
-        return hint
+def remedy_for(fault: Fault, card: AgentCard | None) -> str:
+    """Return the remedy of a response that demands credentials; if some were sent or the cause is known, the hint."""
+    if fault.kind is not FaultKind.UNEXPLAINED_DENIAL or card is None:
+        return fault.hint
     options = credential_options(card)
-    return LOG_IN if offers_login(card) else f"Add {options}." if options else hint
+    return LOG_IN if offers_login(card) else f"Add {options}." if options else fault.hint
 
 
 def is_about_options(remedy: str) -> bool:

@@ -105,7 +105,7 @@ def _denial(session: Session, call: Call, fault: Fault, choice: Choice) -> tuple
     if not source:  # a client certificate
         seen = fault.seen
     card = session.connection.card if session.connection else None
-    return seen, _withheld(session, call.wire.url, choice.binding.name) or remedy_for(fault.hint, card)
+    return seen, _withheld(session, call.wire.url, choice.binding.name) or remedy_for(fault, card)
 
 
 def _withheld(session: Session, url: str, binding: str) -> str:

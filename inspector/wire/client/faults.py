@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 import httpx
 
 from inspector.protocol.bindings.base import GrpcRequest
-from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, Whose
+from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, FaultKind, Whose
 from inspector.text.units import counted
 from inspector.wire.client.client_certificate import ClientCertificate
 from inspector.wire.client.observations import Ending
@@ -34,14 +34,12 @@ _CHECK_CONNECTION = "Check the host, the port and the network connection."
 PROXY_HINT = "Add the user name and the password to the URL of the proxy: HTTPS_PROXY=http://USER:PASSWORD@HOST:PORT."
 """What to do if a proxy requires credentials."""
 
-INVALID_URL = "is not a valid URL"
-"""What the fault of an invalid URL contains."""
-
 _agent = partial(Fault, Whose.AGENT, FaultCode.UNREACHABLE)
 _network = partial(Fault, Whose.NETWORK, FaultCode.UNREACHABLE)
 _invalid = partial(Fault, Whose.AGENT, INVALID_RESPONSE)
 _usage = partial(Fault, Whose.YOURS, FaultCode.USAGE)
 
+_invalid_url = partial(_usage, kind=FaultKind.INVALID_URL)
 _refused = partial(Fault, Whose.YOURS, FaultCode.AUTH_FAILED)
 
 _CLOSED = ("peer closed connection", "Server disconnected")
@@ -128,12 +126,13 @@ def explain(error: Exception, url: str, certificate: ClientCertificate | None = 
 def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fault:
     match error:
         case httpx.InvalidURL() | httpx.UnsupportedProtocol():
-            seen = f"{url!r} {INVALID_URL}: {_words(error)}."
+            seen = f"{url!r} is not a valid URL: {_words(error)}."
             has_scheme = url.lower().startswith(("http://", "https://"))
-            return _usage(seen, "Correct the URL." if has_scheme else "Use a URL that starts with http:// or https://.")
+            hint = "Correct the URL." if has_scheme else "Use a URL that starts with http:// or https://."
+            return _invalid_url(seen, hint)
         case UnicodeError():
-            seen = f"{url!r} {INVALID_URL}: the host has an empty label, or one of more than 63 characters."
-            return _usage(seen, "Check the spelling of the host.")
+            seen = f"{url!r} is not a valid URL: the host has an empty label, or one of more than 63 characters."
+            return _invalid_url(seen, "Check the spelling of the host.")
         case httpx.LocalProtocolError():
             return _usage(
                 f"The request to {host} is not valid HTTP: {_words(error)}.",
