@@ -30,7 +30,7 @@ from inspector.wire.client.faults import of_typed_url
 from inspector.wire.client.http import Client
 from inspector.wire.client.http_caching import caching_of
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Headers
-from inspector.wire.discovery import FoundCard, PrivateRedirect, PrivateRedirectError
+from inspector.wire.discovery import FoundCard, InvalidCard, PrivateRedirect, PrivateRedirectError
 from inspector.wire.private_address import private_address
 
 Access: TypeAlias = Callable[[str], Awaitable[tuple[str, Credentials]]]
@@ -206,7 +206,7 @@ class CardFetch(DocumentFetch):
             and "json" in self.content_type
             and discovery.candidates(self.url) == [self.url]
         )
-        is_card = isinstance(self.found, FoundCard) or discovery.invalid_card_reason(self.found)
+        is_card = isinstance(self.found, FoundCard | InvalidCard)
         headers = self.head.headers if self.head else ()
         return self.journal.checker.lint(raw, self.also_at or self.url, headers) if is_card or is_meant else ()
 
@@ -275,7 +275,7 @@ async def search_card(
     """
     attempts: list[CardAttempt] = []
     statuses: set[int] = set()
-    of_host = ""
+    of_host, invalid = "", False
     redactor, private, login_page = journal.redactor, None, ""
     urls = discovery.candidates(reference)
     for url in dict.fromkeys([reference, *urls] if exact else urls):
@@ -290,12 +290,13 @@ async def search_card(
         statuses.add(fetch.status)
         private = private or fetch.private_redirect
         login_page = login_page or fetch.login_page
+        invalid = invalid or isinstance(fetch.found, InvalidCard)
         outcome = fetch.found if fetch.head else f"redirects to {fetch.url}: {fetch.fault.seen if fetch.fault else ''}"
         attempts.append(CardAttempt(redactor.url(url), redactor.text(str(outcome)), fetch.number))
     withheld = bool(credentials) and not credentials.unasked
     outcomes = [(attempt.url, attempt.outcome) for attempt in attempts]
     places = private, login_page, of_host
-    raise _not_found(redactor, reference, outcomes, statuses, *places, withheld=withheld)
+    raise _not_found(redactor, reference, outcomes, statuses, *places, invalid=invalid, withheld=withheld)
 
 
 def _not_found(
@@ -307,12 +308,15 @@ def _not_found(
     login_page: str,
     of_host: str = "",
     *,
+    invalid: bool,
     withheld: bool = False,
 ) -> FaultError:
     """Return the error of a card that was not found, without secrets; `of_host` is the URL of another agent's card."""
     place = private.origin if private else ""
     page = redactor.url(login_page)
-    fault = discovery.not_found(reference, outcomes, statuses, private=place, login_page=page, withheld=withheld)
+    fault = discovery.not_found(
+        reference, outcomes, statuses, invalid=invalid, private=place, login_page=page, withheld=withheld
+    )
     other = f" The card at {of_host} has no interface below this path." if of_host else ""
     fault = replace(fault, seen=redactor.text(fault.seen), hint=f"{fault.hint}{other}")
     return PrivateRedirectError(fault, private) if private else FaultError(fault)
@@ -354,7 +358,8 @@ async def refetch_card(journal: Journal, client: Client, credentials: Credential
             raise FaultError(fetch.fault)
         shown = journal.redactor.url(fetch.url)
         tried = [(shown, str(fetch.found))]
-        raise _not_found(journal.redactor, shown, tried, {fetch.status}, fetch.private_redirect, fetch.login_page)
+        places, invalid = (fetch.private_redirect, fetch.login_page), isinstance(fetch.found, InvalidCard)
+        raise _not_found(journal.redactor, shown, tried, {fetch.status}, *places, invalid=invalid)
     attempts = (CardAttempt(journal.redactor.url(fetch.url), "found", fetch.number),)
     return _updated(
         before, fetch.found, fetch.findings, head.at, headers=head.headers, url=fetch.url, attempts=attempts

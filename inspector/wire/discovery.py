@@ -7,7 +7,7 @@ import re
 import shlex
 from http import HTTPStatus
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Self
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from inspector import PROGRAM
@@ -29,7 +29,6 @@ _REFUSALS = frozenset({401, 403, 407, 429})
 _HTTPS = 443
 _ONE_SLASH = re.compile(r"(https?|grpcs?):/(?!/)", re.IGNORECASE)
 """The beginning of a URL whose second slash is missing: `http:/host`."""
-_INVALID_CARD = "a card that cannot be read: "
 _CORRECT_MEMBER = "Correct this member of the card."
 _SQLITE = b"SQLite format 3\0"
 _APPLICATION_ID = slice(68, 72)
@@ -54,6 +53,19 @@ class FoundCard:
     def mistake(self) -> str:
         """Return the first reason for which a strict reader cannot read the card, `""` if it can."""
         return self.dialect.mistake_in_card(parse(self.raw))
+
+
+class InvalidCard(str):
+    """The reason why bytes are not a card if they are a card that cannot be read; `why` names the wrong member."""
+
+    __slots__ = ("why",)
+    why: str
+
+    def __new__(cls, why: str) -> Self:
+        """Return the reason as a text."""
+        reason = super().__new__(cls, f"a card that cannot be read: {why}")
+        reason.why = why
+        return reason
 
 
 class PrivateRedirect(NamedTuple):
@@ -255,22 +267,17 @@ def read_bytes(raw: bytes, content_type: str = "application/json") -> FoundCard 
         return "JSON, but without the members of a card"
     card, dialect = read_card(value)
     if isinstance(card, Unreadable):
-        return f"{_INVALID_CARD}{card.why}"
+        return InvalidCard(card.why)
     return FoundCard(card, dialect, raw)
-
-
-def invalid_card_reason(outcome: str) -> str:
-    """Return why `read_bytes` could not read a card; `""` if the bytes are not a card at all."""
-    return outcome.removeprefix(_INVALID_CARD) if outcome.startswith(_INVALID_CARD) else ""
 
 
 def read_file(path: Path) -> FoundCard:
     """Read a card from a file; raises `FaultError`."""
     found = read_bytes(read_raw(path))
     if isinstance(found, str):
-        reason = invalid_card_reason(found)
-        seen = f"The card in {path} is invalid: {reason}." if reason else f"The file {path} is not a card: {found}."
-        hint = _CORRECT_MEMBER if reason else "A card is a JSON object in UTF-8."
+        seen, hint = f"The file {path} is not a card: {found}.", "A card is a JSON object in UTF-8."
+        if isinstance(found, InvalidCard):
+            seen, hint = f"The card in {path} is invalid: {found.why}.", _CORRECT_MEMBER
         raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_INVALID, seen, hint))
     return found
 
@@ -302,14 +309,16 @@ def not_found(
     attempts: list[tuple[str, str]],
     statuses: set[int],
     *,
+    invalid: bool = False,
     private: str = "",
     login_page: str = "",
     withheld: bool = False,
 ) -> Fault:
     """Return the fault of a card that was not found: the outcome at each url, and the next step.
 
-    `private` is the origin of a redirect that was not followed, because it leads to a private address; `login_page` is
-    the URL of a login page to which the card redirects; `withheld` is whether there are credentials that were not sent.
+    `invalid` is whether an outcome is a card that cannot be read; `private` is the origin of a redirect that was not
+    followed, because it leads to a private address; `login_page` is the URL of a login page to which the card
+    redirects; `withheld` is whether there are credentials that were not sent.
     """
     outcomes = "; ".join(f"{url}: {outcome}" for url, outcome in attempts)
     if private:
@@ -328,7 +337,7 @@ def not_found(
     if login_page:
         seen = f"The card of {reference} redirects to a login page: {login_page}."
         return Fault(Whose.AGENT, FaultCode.CARD_NOT_FOUND, seen, LOGIN_PAGE_HINT)
-    if any(invalid_card_reason(outcome) for _, outcome in attempts):
+    if invalid:
         seen = f"The card of {reference} is invalid ({outcomes})."
         return Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, _CORRECT_MEMBER)
     whose = Whose.AGENT if statuses & REDIRECTS else Whose.YOURS  # without a redirect, the URL itself may be wrong

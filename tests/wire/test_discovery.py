@@ -11,8 +11,8 @@ import pytest
 from inspector.protocol.errors import FaultCode, FaultError, Whose
 from inspector.wire.discovery import (
     FoundCard,
+    InvalidCard,
     candidates,
-    invalid_card_reason,
     local_path,
     normalise,
     not_found,
@@ -198,10 +198,12 @@ def test_status_401_and_403_mention_credentials(status: int):
     assert "credentials" in str(read_answer(status, "", b""))
 
 
-def test_invalid_card_reason_is_empty_for_bytes_that_are_not_a_card():
-    assert invalid_card_reason(str(read_bytes(b'{"url": 5}'))).startswith("AgentCard/supportedInterfaces/0/url: ")
-    assert invalid_card_reason(str(read_bytes(b"[]"))) == ""
-    assert invalid_card_reason("404") == ""
+def test_an_invalid_card_is_not_any_other_document():
+    invalid = read_bytes(b'{"url": 5}')
+    assert isinstance(invalid, InvalidCard)
+    assert invalid.why.startswith("AgentCard/supportedInterfaces/0/url: ")
+    assert invalid == f"a card that cannot be read: {invalid.why}"
+    assert not isinstance(read_bytes(b"[]"), InvalidCard)
 
 
 # Files
@@ -250,7 +252,7 @@ def test_folder_is_not_a_card(tmp_path: Path):
 )
 def test_missing_card_fault_has_its_code(outcomes: list[str], statuses: set[int], whose: Whose, code: FaultCode):
     attempts = [(f"http://h/{number}", outcome) for number, outcome in enumerate(outcomes)]
-    fault = not_found("http://h", attempts, statuses)
+    fault = not_found("http://h", attempts, statuses, invalid=code is FaultCode.CARD_INVALID)
     assert (fault.whose, fault.code) == (whose, code)
     assert fault.hint
     for url, outcome in attempts:

@@ -44,6 +44,7 @@ from inspector.wire.client.credentials import split_userinfo
 from inspector.wire.discovery import (
     LOGIN_PAGE_HINT,
     FoundCard,
+    InvalidCard,
     candidates,
     catalog_url,
     is_grpc,
@@ -306,7 +307,9 @@ class Doctor:
         private = next((fetch.private_redirect.origin for fetch in fetches if fetch.private_redirect), "")
         login_page = redactor.url(next((fetch.login_page for fetch in fetches if fetch.login_page), ""))
         found = [(fetch.url, str(fetch.found)) for fetch in fetches]
-        fault = not_found(self.report.reference, found, statuses, private=private, login_page=login_page)
+        invalid = any(isinstance(fetch.found, InvalidCard) for fetch in fetches)
+        places = self.report.reference, found, statuses
+        fault = not_found(*places, invalid=invalid, private=private, login_page=login_page)
         self.report.fault = replace(fault, seen=redactor.text(fault.seen))
         seen = _NO_CARD.get(fault.code, fault.seen)
         if login_page and fault.hint == LOGIN_PAGE_HINT:
