@@ -24,6 +24,7 @@ from inspector.protocol.card import (
 )
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Json
+from inspector.text.host import authority
 
 from .authentication import Authenticator
 from .extension import OFFERED
@@ -136,8 +137,7 @@ class Cards:
 
 def grpc_target(base: str, port: int) -> str:
     """Return the gRPC target, `host:port`, for the host of an origin."""
-    host = urlsplit(base).hostname or ""
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    return authority(urlsplit(base).hostname or "", port)
 
 
 def _merged(old: Json, new: Json) -> Json:

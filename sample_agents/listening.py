@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import web
 
 from inspector.lazy_dataclass import dataclass
+from inspector.text.host import authority
 
 if TYPE_CHECKING:
     from .tls import Tls
@@ -66,9 +67,8 @@ class HttpListener:
         except BaseException:
             await runner.cleanup()
             raise
-        shown = _WILDCARDS.get(host, host)
-        scheme, named = "https" if tls else "http", f"[{shown}]" if ":" in shown else shown
-        return cls(runner, f"{scheme}://{named}:{runner.addresses[0][1]}")
+        shown = authority(_WILDCARDS.get(host, host), runner.addresses[0][1])
+        return cls(runner, f"{'https' if tls else 'http'}://{shown}")
 
     async def refuse_connections(self) -> None:
         """Stop listening; open connections continue."""
@@ -99,7 +99,7 @@ class GrpcListener:
         server = grpc.aio.server(options=options)
         server.add_generic_rpc_handlers(tuple(handlers(grpc)))
         try:
-            where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+            where = authority(host, port)
             secured = tls.credentials() if tls else None
             bound = server.add_secure_port(where, secured) if secured else server.add_insecure_port(where)
         except RuntimeError as error:

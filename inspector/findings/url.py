@@ -6,6 +6,8 @@ import ipaddress
 import re
 from urllib.parse import SplitResult, urlsplit
 
+from inspector.text.host import url_host
+
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.IGNORECASE)
 _NOT_IN_URLS = frozenset('<>"{}|\\^`')
 _PORTS = {"http": 80, "https": 443}
@@ -34,8 +36,7 @@ def origin_of(url: str) -> str:
     if parts is None or not parts.hostname:
         return ""
     port = "" if parts.port in (None, _PORTS.get(parts.scheme)) else f":{parts.port}"
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return f"{parts.scheme}://{host}{port}"
+    return f"{parts.scheme}://{url_host(parts.hostname)}{port}"
 
 
 def is_local(host: str) -> bool:

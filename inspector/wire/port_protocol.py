@@ -6,9 +6,9 @@ import asyncio
 import ssl
 from enum import Enum
 
+from inspector.text.host import authority
 from inspector.wire.endpoint import Endpoint
 from inspector.wire.reach import open_connection
-from inspector.wire.receiver.listen_address import authority
 
 _SECONDS = 3.0
 """The time limit of each attempt."""

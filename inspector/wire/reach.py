@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import httpx
 
 from inspector.lazy_dataclass import dataclass
+from inspector.text.host import authority
 from inspector.wire.address_scope import AddressScope, address_scope
 from inspector.wire.client.client_certificate import ClientCertificate
 from inspector.wire.client.faults import explain
 from inspector.wire.client.http import tls_context
 from inspector.wire.endpoint import Endpoint, endpoint_of
-from inspector.wire.receiver.listen_address import authority
 from inspector.wire.resolve import connect_to, look_up
 
 TIMEOUT = 10.0

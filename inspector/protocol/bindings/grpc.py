@@ -26,6 +26,7 @@ from inspector.protocol.errors import (
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.model import Json, Request, Unreadable
 from inspector.protocol.operations import PUSH, SENDS, STREAMING, Operation
+from inspector.text.host import authority
 
 DETAILS = "grpc-status-details-bin"
 """The name of the metadata with the details of an error."""
@@ -128,7 +129,7 @@ def _target(url: str) -> tuple[str, bool]:
             )
         )
     tls = parts.scheme == "https"
-    return f"{f'[{host}]' if ':' in host else host}:{port or (443 if tls else 80)}", tls
+    return authority(host, port or (443 if tls else 80)), tls
 
 
 # ── the call ──

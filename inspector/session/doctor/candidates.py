@@ -13,6 +13,7 @@ from inspector.protocol.dialects.registry import ALL, supports_binding
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice, Option
 from inspector.session.doctor.steps import Proposal, protocol_name
+from inspector.text.host import authority
 from inspector.wire.client.credentials import origin
 from inspector.wire.endpoint import endpoint_of
 
@@ -48,8 +49,7 @@ def other_places(option: Option, typed: str, card_url: str) -> Iterator[Candidat
     if option.dialect is None or option.binding is None or endpoint is None or place is None:
         return
     parts = urlsplit(typed)
-    host = f"[{endpoint.host}]" if ":" in endpoint.host else endpoint.host
-    origin, own_port = parts.netloc.rpartition("@")[2], f"{host}:{place.port}"
+    origin, own_port = parts.netloc.rpartition("@")[2], authority(endpoint.host, place.port)
     prefix = urlsplit(base_of(card_url)).path
     places = [(origin, prefix), (origin, ""), (own_port, prefix), (own_port, "")]
     urls = dict.fromkeys(at(netloc, parts.scheme, path, option.interface.url) for netloc, path in places)

@@ -9,6 +9,7 @@ from urllib.parse import quote, unquote_to_bytes, urlencode, urlsplit
 
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import CertificateFiles, GrpcRequest, HttpRequest
+from inspector.text.host import url_host
 from inspector.wire.client.client_certificate import ClientCertificate
 
 _PORTS = {"http": 80, "https": 443}
@@ -22,8 +23,7 @@ def origin(url: str) -> str:
         port = parts.port or _PORTS.get(parts.scheme)
     except ValueError:  # an invalid address or port, which the client reports
         return ""
-    host = (parts.hostname or "").lower()
-    host = f"[{host}]" if ":" in host else host
+    host = url_host((parts.hostname or "").lower())
     return f"{parts.scheme}://{host}:{port}" if host else ""
 
 

@@ -21,8 +21,9 @@ from aiohttp.http_exceptions import BadHttpMessage, LineTooLong
 from aiohttp.streams import StreamReader
 
 from inspector.lazy_dataclass import dataclass
+from inspector.text.host import authority
 from inspector.wire.receiver.delivery import Delivery, IncomingRequest
-from inspector.wire.receiver.listen_address import authority, why_no_tls
+from inspector.wire.receiver.listen_address import why_no_tls
 
 HEADERS: dict[int, dict[str, str]] = {
     401: {"WWW-Authenticate": "Bearer"},

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import usage_error
+from inspector.text.host import authority, url_host
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +48,6 @@ class ListenAddress:
         hosts = names | {own, own.removesuffix(usual)}
         ports = (f":{port}", "") if f":{port}" == usual else (f":{port}",)
         return cls(host, port, base_url, prefix, hosts, ports if everywhere else ())
-
-
-def authority(host: str, port: int) -> str:
-    """Return an address and a port as in a url and in `Host`."""
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def listening_socket(host: str, port: int) -> socket.socket:
@@ -137,7 +133,7 @@ def _read_public(url: str) -> tuple[str, str, frozenset[str]]:
         raise usage_error(f"The public url is invalid: {error}.", hint) from error
     if parts.scheme not in ("http", "https") or not name or parts.query or parts.fragment or "@" in parts.netloc:
         raise usage_error("The public url does not have the form http(s)://host/path.", hint)
-    hosts = {f"[{name}]" if ":" in name else name}
+    hosts = {url_host(name)}
     if not name.isascii():
         with suppress(UnicodeError):
             hosts.add(name.encode("idna").decode("ascii"))  # senders write the name in Punycode

@@ -15,6 +15,7 @@ from aiohttp.http import RawRequestMessage
 from aiohttp.streams import StreamReader
 
 from inspector.protocol.errors import FaultError
+from inspector.text.host import authority
 from inspector.wire.client.observations import head_text
 from inspector.wire.receiver.checks import BoundedCache, Report
 from inspector.wire.receiver.connection import (
@@ -26,7 +27,7 @@ from inspector.wire.receiver.connection import (
     next_bytes,
 )
 from inspector.wire.receiver.delivery import BodyOutcome, BodyRead, Delivery, RequestHead
-from inspector.wire.receiver.listen_address import ListenAddress, authority, listening_socket
+from inspector.wire.receiver.listen_address import ListenAddress, listening_socket
 from inspector.wire.receiver.loop_budget import LoopBudget
 from inspector.wire.receiver.registration import Registration, WebhookAuth
 from inspector.wire.receiver.response_override import ACCEPT, Manner, ResponseOverrides, WebhookResponse
