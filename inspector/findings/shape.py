@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import binascii
 import difflib
 import re
-from base64 import b64decode
 from collections.abc import Iterator, Mapping
 from dataclasses import field
 from datetime import date
@@ -16,6 +14,7 @@ from inspector.lazy_dataclass import dataclass
 from inspector.protocol.jsonvalue import brief
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
+from inspector.text.any_base64 import decode_any_base64
 
 
 class JsonType(Enum):
@@ -281,12 +280,7 @@ def is_timestamp(text: str) -> bool:
 
 def is_base64(text: str) -> bool:
     """Whether a text is base64 or base64url, with or without padding; ProtoJSON readers accept all of these."""
-    plain = text.replace("-", "+").replace("_", "/").rstrip("=")
-    try:
-        b64decode(plain + "=" * (-len(plain) % 4), validate=True)
-    except (binascii.Error, ValueError):
-        return False
-    return True
+    return decode_any_base64(text) is not None
 
 
 def camel_case(name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, NamedTuple
@@ -12,6 +11,7 @@ from inspector.findings.signatures.keyset import ALGORITHMS, Key, KeySet, base64
 from inspector.findings.signatures.verify import SignatureOutcome, SignatureResult, verify_compact
 from inspector.protocol.jsonvalue import brief, parse_strictly, text_in
 from inspector.protocol.model import Json
+from inspector.text.any_base64 import decode_any_base64
 
 _LONGEST = 1_000_000
 _LONGEST_CERTIFICATE = 100_000
@@ -115,10 +115,8 @@ def _certificate_key(encoded: Json) -> Key | str:
     """Read the key of a certificate in DER and base64 (RFC 7515 section 4.1.6); some wallets write it as base64url."""
     if not isinstance(encoded, str) or len(encoded) > _LONGEST_CERTIFICATE:
         return "it is not a certificate in base64"
-    plain = encoded.replace("-", "+").replace("_", "/").rstrip("=")
-    try:
-        der = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
-    except (binascii.Error, ValueError):
+    der = decode_any_base64(encoded)
+    if der is None:
         return "it is not a certificate in base64"
     lines = base64.encodebytes(der)
     found = read_pem(b"-----BEGIN CERTIFICATE-----\n" + lines + b"-----END CERTIFICATE-----\n")

@@ -11,8 +11,8 @@ import struct
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.dialects.double_base64 import is_text, looks_double_encoded
 from inspector.protocol.http_fields import without_parameters
+from inspector.text.any_base64 import decode_any_base64
 
-_URL_SAFE = str.maketrans("-_", "+/")
 _BREAKS = re.compile(r"[ \t\r\n]+")
 _SHORTEST_BASE64 = 64
 """The smallest content in bytes that is checked for a second base64 encoding."""
@@ -91,18 +91,14 @@ def decode(encoded: str) -> DecodedFile | None:
     if not encoded.isascii():
         return None
     joined = _BREAKS.sub("", encoded)
-    plain = joined.translate(_URL_SAFE).rstrip("=")
     deviations = {
         "has line breaks": joined != encoded,
         "uses the URL-safe alphabet": "-" in joined or "_" in joined,
         "has no padding": len(joined) % 4 > 0,
     }
     found = [words for words, applies in deviations.items() if applies]
-    try:
-        content = base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
-    except (binascii.Error, ValueError):
-        return None
-    if joined and not plain:
+    content = decode_any_base64(joined)
+    if content is None or (joined and not content):
         return None
     return DecodedFile(content, f"the base64 {' and '.join(found) or 'has wrong padding'}")
 
