@@ -21,6 +21,7 @@ from inspector.protocol.extensions import ap2
 from inspector.protocol.extensions.known import PASSPORT, Use
 from inspector.protocol.extensions.outline import items, members, text
 from inspector.protocol.extensions.sd_jwt import SdJwt, digest_of, read_chain
+from inspector.protocol.jsonvalue import is_number
 from inspector.protocol.model import Json
 from inspector.protocol.unverified_jwt import jwt_parts
 
@@ -210,7 +211,7 @@ class _Verifier:
         """Verify `exp`, `nbf` and `iat` (RFC 7519 section 4.1), with a tolerance for clocks that differ."""
         for claim, is_late in (("exp", True), ("nbf", False), ("iat", False)):
             value = claims.get(claim)
-            if isinstance(value, bool) or not isinstance(value, int | float):
+            if not is_number(value):
                 if claim in claims:
                     yield self._broken(Flaw.TIME, f"{place}, {claim}", "it is not a number of seconds since 1970")
                 continue

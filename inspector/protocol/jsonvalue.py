@@ -8,7 +8,7 @@ import re
 import string
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, TypeVar, cast, get_args
+from typing import Any, TypeGuard, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import from_json
@@ -142,6 +142,11 @@ def type_name(value: Json) -> str:
             return "an array"
         case _:
             return "an object"
+
+
+def is_number(value: Json) -> TypeGuard[int | float]:
+    """Return whether a value is a JSON number, which may be infinite; in Python, a boolean is an integer, too."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def brief(value: Json) -> str:

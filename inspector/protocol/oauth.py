@@ -11,7 +11,7 @@ from dataclasses import field
 from urllib.parse import urlsplit
 
 from inspector.lazy_dataclass import dataclass
-from inspector.protocol.jsonvalue import parse, text_in
+from inspector.protocol.jsonvalue import is_number, parse, text_in
 from inspector.protocol.model import Json
 from inspector.protocol.unverified_jwt import claims_of
 
@@ -122,7 +122,7 @@ def token_claims(members: Mapping[str, Json] | None, name: str) -> Mapping[str, 
 def claimed_date(claims: Mapping[str, Json], name: str) -> float | None:
     """Return a date in the claims of a token in seconds since 1970, None if it is missing or not a date."""
     value = claims.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not is_number(value):
         return None
     return float(value) if 0 <= value <= _LATEST else None
 

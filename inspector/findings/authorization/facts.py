@@ -8,6 +8,7 @@ from math import inf
 from typing import TypeGuard
 
 from inspector.lazy_dataclass import dataclass
+from inspector.protocol import jsonvalue
 from inspector.protocol.model import Json
 
 
@@ -87,7 +88,7 @@ class LoginFacts:
 
 def is_number(value: Json) -> TypeGuard[int | float]:
     """Return whether a value is a number that is not infinite, as `1e999` is."""
-    return not isinstance(value, bool) and isinstance(value, int | float) and abs(value) < inf
+    return jsonvalue.is_number(value) and abs(value) < inf
 
 
 def texts(value: Json) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from inspector.protocol.extensions.outline import Line, Outline, fields, items, members, outline, text
 from inspector.protocol.extensions.sd_jwt import read_chain
+from inspector.protocol.jsonvalue import is_number
 from inspector.protocol.unverified_jwt import jwt_parts
 
 PREFIX = "ap2."
@@ -190,7 +191,7 @@ def _until(value: Any) -> str:
 
 def time_of(value: Any) -> str:
     """Return seconds since 1970 as a time, and other values as they are."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    if not is_number(value):
         return text(value)
     try:
         return datetime.fromtimestamp(value, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

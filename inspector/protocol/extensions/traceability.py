@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from inspector.protocol.extensions.outline import Line, Outline, fields, items, members, outline, text
+from inspector.protocol.jsonvalue import is_number
 from inspector.text.units import counted
 
 _DEEPEST = 12
@@ -80,7 +81,7 @@ def _number(value: Any) -> float | None:
     """Return a number; ProtoJSON writes int64 as a text."""
     if isinstance(value, str) and value.lstrip("-").isascii() and value.lstrip("-").isdigit() and len(value) < 20:
         return int(value)
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    return value if is_number(value) else None
 
 
 def _measures(value: Any, name: str) -> str:

@@ -17,6 +17,7 @@ from itertools import islice
 from typing import NamedTuple, NoReturn
 
 from inspector.lazy_dataclass import dataclass
+from inspector.protocol.jsonvalue import is_number
 from inspector.protocol.model import Json
 from inspector.session.check.paths import MISSING, Missing, values_at
 from inspector.text.safe_json import dump
@@ -35,7 +36,7 @@ _LONGEST_QUOTATION = 20_000
 _LONGEST_TEXT = 400
 _TYPES: Mapping[str, Callable[[Json], bool]] = {
     "string": lambda value: isinstance(value, str),
-    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "number": is_number,
     "boolean": lambda value: isinstance(value, bool),
     "array": lambda value: isinstance(value, list),
     "object": lambda value: isinstance(value, dict),
@@ -221,10 +222,6 @@ def _is_text(value: Json) -> bool:
     return isinstance(value, str)
 
 
-def _is_number(value: Json) -> bool:
-    return _TYPES["number"](value)
-
-
 def _is_count(value: Json) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -234,7 +231,7 @@ def _text_test(words: str, passes: Callable[[str, str], bool]) -> _Operator:
 
 
 def _number_test(words: str, passes: Callable[[float, float], bool]) -> _Operator:
-    return _test(words, lambda expected, actual: _is_number(actual) and passes(expected, actual), _is_number)
+    return _test(words, lambda expected, actual: is_number(actual) and passes(expected, actual), is_number)
 
 
 def _count_test(words: str, passes: Callable[[int, int], bool]) -> _Operator:

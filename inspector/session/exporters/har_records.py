@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from inspector.capture.records import Common, Kind
 from inspector.findings.finding import Finding, Severity
+from inspector.protocol.jsonvalue import is_number
 from inspector.protocol.model import Json
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def _natural(value: dict[str, Json], name: str, default: int = 0) -> int:
 
 def _number(value: dict[str, Json], name: str) -> float:
     number = value.get(name)
-    if isinstance(number, bool) or not isinstance(number, int | float):
+    if not is_number(number):
         raise InvalidRecordError(f"the {name} of a record is not a number")
     try:
         return float(number)

@@ -14,6 +14,7 @@ from inspector.capture.records import END_OF_TIME
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import FaultError, usage_error
 from inspector.protocol.http_fields import header, without_parameters
+from inspector.protocol.jsonvalue import is_number
 from inspector.protocol.model import Json
 from inspector.text.limited_file import read_limited
 from inspector.wire.client.observations import Headers
@@ -154,7 +155,7 @@ class _Reader:
         value = owner.get(name)
         if value is None:
             return 0.0
-        if isinstance(value, bool) or not isinstance(value, int | float):
+        if not is_number(value):
             self.fail(f"its {name} is not a number")
         if not 0 <= value < END_OF_TIME:
             self.fail(f"its {name} is {'negative' if value < 0 else 'too large'}")

@@ -13,7 +13,7 @@ from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.detect import looks_like
 from inspector.protocol.dialects.registry import ALL, EXPERIMENTAL
 from inspector.protocol.errors import INVALID_RESPONSE, Fault, ProtocolError, Whose
-from inspector.protocol.jsonvalue import parse
+from inspector.protocol.jsonvalue import is_number, parse
 from inspector.protocol.model import (
     Json,
     PushConfig,
@@ -176,8 +176,7 @@ def _arrivals(entry: HarEntry, frames: list[Frame], ended: float) -> list[float]
 
 def _time(value: Json, began: float) -> float:
     """Return the time of an event, 0 if it is missing or of another clock."""
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and began - _DAY < value < began + _DAY else 0.0
+    return float(value) if is_number(value) and began - _DAY < value < began + _DAY else 0.0
 
 
 def _stream_of(entry: HarEntry) -> bytes:

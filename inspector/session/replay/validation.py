@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from inspector.capture.records import END_OF_TIME, EXTENSIONS, VERIFIED, Kind, Record
+from inspector.protocol.jsonvalue import is_number
 
 
 def validated(record: Record) -> Record:
@@ -47,7 +48,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < END_OF_TIME
+    return is_number(value) and abs(value) < END_OF_TIME
 
 
 def _are_words(value: Any) -> bool:

@@ -8,7 +8,7 @@ from dataclasses import field
 
 from inspector.findings.signatures.keyset import ALGORITHMS, KeySet, base64url
 from inspector.lazy_dataclass import dataclass
-from inspector.protocol.jsonvalue import brief, parse
+from inspector.protocol.jsonvalue import brief, is_number, parse
 from inspector.protocol.model import Json
 from inspector.wire.receiver.checks import Result
 
@@ -119,4 +119,4 @@ def check_replay(jwt: Jwt, used: Container[str]) -> Result:
 
 
 def _is_number(value: Json) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < _LATEST
+    return is_number(value) and abs(value) < _LATEST
