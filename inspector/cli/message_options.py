@@ -30,6 +30,8 @@ _OF_MESSAGE = (
     *("metadata", "accept", "history", "save"),
 )
 """The options about the message or its task, which have no effect on a raw request; `--tenant` may be a setting."""
+_READ_FROM_STDIN = (PartKind.TEXT, PartKind.DATA)
+"""The kinds of parts whose value `-` is the content of stdin."""
 _LARGEST = 64_000_000
 """The maximum size of a request in a file, in bytes."""
 
@@ -147,9 +149,13 @@ def _without_secrets(call: Call, masked: bytes) -> tuple[WireRequest, list[str]]
 
 
 def make_parts(specs: Sequence[PartSpec]) -> tuple[DraftPart, ...]:
-    """Return the parts in their order; raises `FaultError` for data that is not JSON."""
-    if sum(spec.kind == PartKind.DATA and spec.value == _STDIN for spec in specs) > 1:
-        raise usage("--data - is given twice, but stdin can be read only once.", "Use a file for one of them.")
+    """Return the parts in their order; raises `FaultError` for data that is not JSON, and text that is not UTF-8."""
+    from_stdin = [f"--{spec.kind} -" for spec in specs if spec.kind in _READ_FROM_STDIN and spec.value == _STDIN]
+    if len(set(from_stdin)) > 1:
+        seen = f"{' and '.join(dict.fromkeys(from_stdin))} contradict each other: stdin can be read only once."
+        raise usage(seen, "Use a file for the data.")
+    if len(from_stdin) > 1:
+        raise usage(f"{from_stdin[0]} is given twice, but stdin can be read only once.", "Remove one of them.")
     return tuple(_part(spec) for spec in specs)
 
 
@@ -157,6 +163,8 @@ def _part(spec: PartSpec) -> DraftPart:
     kind, value = PartKind(spec.kind), spec.value
     if kind is PartKind.FILE and value.startswith(("http://", "https://")):
         kind = PartKind.LINK
+    if kind is PartKind.TEXT and value == _STDIN:
+        value = _text_of_stdin()
     if kind is PartKind.DATA:
         if value.lstrip().startswith(("{", "[")) and not os.path.exists(value):  # noqa: PTH110 - Path raises for a long name
             seen = f"--data: {brief(value)} is not a file, and JSON cannot be given as an argument."
@@ -169,6 +177,18 @@ def _part(spec: PartSpec) -> DraftPart:
             )
         value = raw.decode("utf-8")
     return DraftPart(kind, value, spec.media_type, spec.filename, spec.metadata)
+
+
+def _text_of_stdin() -> str:
+    """Return the text of stdin without the line break at its end; raises `FaultError`."""
+    if sys.stdin.isatty():
+        raise usage("--text - reads stdin, but stdin is a terminal.", "Pipe the text, or write it after --text.")
+    try:
+        text = _read(_STDIN, "text").decode("utf-8")
+    except UnicodeDecodeError as error:
+        seen = f"--text: stdin is not UTF-8 text (byte {error.start + 1:,})."
+        raise usage(seen, "Convert the text to UTF-8, or send the bytes as a file with --file.") from error
+    return text.removesuffix("\n").removesuffix("\r")
 
 
 def _read(source: Path | str, kind: str) -> bytes:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import base64
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
-from puppets import MakeAgent, Puppet, RunCli, done, header
+from puppets import SECONDS, MakeAgent, Puppet, RunCli, done, header
 
 SNIPPET = """\
 title = "Greet"
@@ -67,7 +70,7 @@ def test_part_options_apply_to_the_preceding_part(cli: RunCli, agent: Puppet, tm
     ]
 
 
-@pytest.mark.parametrize("text", ["a < b & c\t\r\n\n", "\u2028\U0001f600", "{{name}} {{file:/etc/passwd}}", "", "-"])
+@pytest.mark.parametrize("text", ["a < b & c\t\r\n\n", "\u2028\U0001f600", "{{name}} {{file:/etc/passwd}}", "", "-x"])
 def test_a_text_is_sent_as_it_was_typed(cli: RunCli, agent: Puppet, text: str):
     assert cli("send", "-a", agent.url, f"--text={text}").code == 0
     assert params(agent)["message"]["parts"] == [{"text": text}]
@@ -94,6 +97,8 @@ def test_a_text_is_sent_as_it_was_typed(cli: RunCli, agent: Puppet, text: str):
         (("--data", "~nobody-is-called-that/x"), "could not be read"),
         (("--file-url", " "), "Enter the URL of a file."),
         (("--data", "-", "--data", "-"), "stdin can be read only once"),
+        (("--text", "-", "--text", "-"), "--text - is given twice, but stdin can be read only once"),
+        (("--text", "-", "--data", "-"), "--text - and --data - contradict each other"),
         (("--snippet", "/nowhere/at all"), "could not be read: No such file or directory."),
         (("--snippet", "~nobody-is-called-that/x"), "unknown user"),
         (("--snippet", "x", "--var", "1=2"), "write it as NAME=VALUE"),
@@ -128,6 +133,42 @@ def test_data_file_with_invalid_json_is_named(cli: RunCli, agent: Puppet, tmp_pa
     assert ran.code == 2
     assert "line 3 column 1" in ran.err
     assert cli("send", "-a", agent.url, "--data", "-", stdin=b"\xff").code == 2
+
+
+@pytest.mark.parametrize(
+    ("stdin", "text"),
+    [
+        (b"two\nlines\n", "two\nlines"),
+        (b" \tspaces \r\n", " \tspaces "),
+        (b"no line break", "no line break"),
+        (b"blank line\n\n", "blank line\n"),
+        (b"-\n", "-"),
+        ("grün {{x}}".encode(), "grün {{x}}"),
+    ],
+)
+def test_text_is_read_from_stdin(cli: RunCli, agent: Puppet, stdin: bytes, text: str):
+    ran = cli("send", "-a", agent.url, "--text", "first", "--text", "-", "--preview", "json", stdin=stdin)
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.json["params"]["message"]["parts"] == [{"text": "first"}, {"text": text}]
+
+
+def test_text_on_stdin_that_is_not_utf_8_is_a_usage_error(cli: RunCli, agent: Puppet):
+    ran = cli("send", "-a", agent.url, "--text", "-", stdin=b"ab\xff")
+    assert (ran.code, ran.out) == (2, "")
+    assert "--text: stdin is not UTF-8 text (byte 3)." in ran.err
+    assert not agent.calls
+
+
+def test_text_from_a_terminal_is_a_usage_error():
+    controller, terminal = os.openpty()
+    try:
+        words = [sys.executable, "-m", "inspector", "send", "http://127.0.0.1:1", "--text", "-"]
+        ran = subprocess.run(words, check=False, stdin=terminal, capture_output=True, text=True, timeout=SECONDS)
+    finally:
+        os.close(controller)
+        os.close(terminal)
+    assert ran.returncode == 2
+    assert "--text - reads stdin, but stdin is a terminal." in ran.stderr
 
 
 # ── the message ──

@@ -30,6 +30,8 @@ _PART_MEMBERS = ("media_type", "filename", "metadata")
 _EXAMPLES = """\
 # Send a text, and print the events of the response
 a2a-inspect send http://localhost:9000 --text 'report 3' --stream
+# Send the output of a program
+git log -5 | a2a-inspect send http://localhost:9000 --text 'summarize:' --text -
 # Send a text and a file, and save the artifacts
 a2a-inspect send http://localhost:9000 --text file --file README.md --media-type text/markdown --save out
 # Answer a task that needs input
@@ -85,7 +87,7 @@ def _add_parts(parser: Parser) -> None:
         "--part-metadata apply to the part before them.",
     )
     for flag, kind, metavar, description in (
-        ("text", "text", "TEXT", "a text part"),
+        ("text", "text", "TEXT|-", "a text part; - reads the text from stdin"),
         ("file", "file", "PATH|URL", "a file part: the content of a file, or a URL that the agent fetches"),
         ("file-url", "url", "URL", "a file part: a URL that the agent fetches"),
         ("data", "data", "PATH|-", "a data part: JSON from a file or from stdin"),
