@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,13 +11,12 @@ from inspector import agents_file, env_files, settings_file
 from inspector.capture.paths import stored_tokens_path
 from inspector.capture.redaction import MASK, Redactor
 from inspector.cli.arguments import Invocation, Parser
-from inspector.cli.commands import COMMANDS
 from inspector.cli.commands.config import add_arguments
 from inspector.cli.errors import OK
-from inspector.cli.nearest import nearest
 from inspector.cli.option_reader import FLAG
 from inspector.cli.output import Output
 from inspector.cli.styles import Role, Styled
+from inspector.cli.unknown_variables import unknown_variables
 
 _DEFAULT = "default"
 _SECRET = frozenset({"bearer", "basic", "api_key"})
@@ -59,7 +57,7 @@ def show(invocation: Invocation, out: Output) -> int:
             out.field(entry.name, _words(entry), Styled(f" ({entry.source})", Role.SOFT))
         for path, there in files:
             out.field("File", str(path), Styled("" if there else " (does not exist)", Role.SOFT))
-    for warning in _unknown_variables(given):
+    for warning in unknown_variables(env_files.load_env_files(str(given.config or ""))):
         out.warn(warning)
     return OK
 
@@ -119,22 +117,3 @@ def _files(given: argparse.Namespace) -> Iterator[tuple[Path, bool]]:
     own = (agents_file.user_path(), env_files.user_path(), settings_file.settings_path(), stored_tokens_path())
     for path in (local, project, *own):
         yield path, path.is_file()
-
-
-def _unknown_variables(given: argparse.Namespace) -> Iterator[str]:
-    """Yield a warning for each variable that sets no option of any command, with the most similar one."""
-    parsers = [command.parser() for command in COMMANDS]
-    known = {variable for parser in parsers for variable in parser.variables}
-    options = {option for parser in parsers for option in parser.spellings}
-    files = env_files.load_env_files(str(given.config or ""))
-    for names, place in (
-        (os.environ, ""),
-        (files.local.values, files.local.path),
-        (files.user.values, files.user.path),
-    ):
-        for name in names:
-            if name.startswith(env_files.PREFIX) and name not in known:
-                option = "--" + name.removeprefix(env_files.PREFIX).lower().replace("_", "-")
-                reason = "".join(f"; did you mean {found}?" for found in nearest(name, known))
-                reason = f"; write {option} on the command line" if option in options else reason
-                yield f"{f'{place}: ' if place else ''}{name} does not set an option{reason}"

@@ -15,12 +15,13 @@ from pathlib import Path
 from types import ModuleType
 
 from inspector import PROGRAM, __version__
-from inspector.cli.arguments import invocation
-from inspector.cli.commands import beginning_with, find, main_parser
+from inspector.cli.arguments import Parser, invocation
+from inspector.cli.commands import Command, beginning_with, find, main_parser
 from inspector.cli.commands.screen import open_screen
 from inspector.cli.commands.suggest import looks_like_command, unknown_command
 from inspector.cli.errors import BROKEN_PIPE, FAILURE, INTERRUPTED, OK, exit_code, usage
 from inspector.cli.output import Output, OutputLostError
+from inspector.cli.unknown_variables import misspelt_variables
 from inspector.env_files import PREFIX, EnvFiles, load_env_files
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.settings_file import load
@@ -111,12 +112,21 @@ def _dispatch(words: list[str], out: Output, files: EnvFiles) -> int:
         return _help(words[:1], out)
     if command is None:
         raise unknown_command(words)
-    given = command.parser().read(words[len(command.words) :], os.environ, load, files)
+    parser = command.parser()
+    given = parser.read(words[len(command.words) :], os.environ, load, files)
+    _warn_about_variables(command, parser, files, out)
+    _skip_additions_to_libraries()
+    return command.handler().run(invocation(given), out)
+
+
+def _warn_about_variables(command: Command, parser: Parser, files: EnvFiles, out: Output) -> None:
+    """Warn of files with secrets that other users can read, and of misspelt variables."""
     for file in (files.local, files.user):
         if file.exposed:
             out.warn(f"{file.path} contains a secret, and other users can read it: chmod 600 {file.path}")
-    _skip_additions_to_libraries()
-    return command.handler().run(invocation(given), out)
+    if command.name != "config show":  # it warns of all unknown variables
+        for warning in misspelt_variables(parser.variables, files):
+            out.warn(warning)
 
 
 def _help(words: list[str], out: Output) -> int:

@@ -124,6 +124,22 @@ def test_an_unknown_variable_is_reported_with_a_similar_one(cli: RunCli, folder:
     switch = cli("config", "show", A2ACLI_VERBOSE="1").err
     assert switch.startswith("Warning: A2ACLI_VERBOSE does not set an option; write --verbose on the command line\n")
     assert "PATH_OF_OTHERS" not in ran.err
+    assert "A2ACLI_QWXZ does not set an option\n" in cli("config", "show", A2ACLI_QWXZ="1").err
+
+
+def test_each_command_warns_once_of_a_misspelt_variable(cli: RunCli, mock: str, folder: Path):
+    seen = "A2ACLI_TIMEOT does not set an option; did you mean A2ACLI_TIMEOUT?\n"
+    for words in (("card", "get", mock), ("card", "get", mock, "-o", "json"), ("config", "show"), ("version",)):
+        ran = cli(*words, A2ACLI_TIMEOT="3s")
+        assert (ran.code, ran.err) == (0, f"Warning: {seen}")
+    (folder / ".env").write_text("A2ACLI_TIMEOT=3s\n")
+    assert cli("card", "get", mock).err == f"Warning: {folder / '.env'}: {seen}"
+
+
+@pytest.mark.parametrize("name", ["A2ACLI_QWXZ", "A2ACLI_", "A2ACLI_PACE", "A2ACLI_TASK_ID", "A2ACLI"])
+def test_commands_do_not_warn_of_variables_of_other_commands_and_programs(cli: RunCli, mock: str, name: str):
+    ran = cli("card", "get", mock, **{name: "1"})
+    assert (ran.code, ran.err) == (0, "")
 
 
 @pytest.mark.parametrize(
