@@ -41,7 +41,9 @@ async def _examine(current: RunningCommand) -> None:
             async for _ in examination.examine():
                 pass
     except asyncio.CancelledError:  # ctrl+c or --timeout
-        if not out.json:
+        if out.json:
+            out.document(_as_json(current, report) | {"valid": None})
+        else:
             out.field("Valid", Styled("unknown", Role.WARNING), ", not all checks were made")
             _print_details(current, report)
         raise

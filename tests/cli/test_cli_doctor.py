@@ -258,7 +258,8 @@ def test_timeout_ends_the_checks(cli: RunCli, make_agent: MakeAgent, time_limit:
         return await silence(call)
 
     ran = cli("doctor", make_agent(answer).url, "--timeout", "300ms", "-o", "json")
-    assert (ran.code, ran.out, ran.error["code"]) == (5, "", "A2ACLI_ERR_TIMEOUT")
+    assert (ran.code, ran.error["code"], ran.json["valid"]) == (5, "A2ACLI_ERR_TIMEOUT", None)
+    assert [(step["name"], step["passed"]) for step in ran.json["steps"]][:2] == [("name", True), ("tcp", True)]
     ran = cli("doctor", make_agent(answer).url, "--timeout", "300ms")
     assert ran.code == 5
     assert ran.out.startswith("Valid: unknown, not all checks were made\nStep: + name, ")

@@ -16,7 +16,8 @@ Output with -o json:
    "steps": [{"name", "passed", "message", "seconds", "remedy", "exchange"}],
    "proposals": [{"url", "protocolVersion", "binding", "reason", "command"}],
    "comparisons": [{"feature", "declared", "observed", "matches"}]}
-passed and matches are null if the result is unknown. exchange is the number of the request in the capture."""
+passed and matches are null if the result is unknown. valid is null if --timeout or Ctrl+C ended the checks: steps has
+those that were made. exchange is the number of the request in the capture."""
 
 _EXAMPLES = """\
 # Check an agent without sending a message
