@@ -34,6 +34,8 @@ from inspector.session.settings import settings_from
 from inspector.settings_file import Value
 from inspector.text.typed_path import looks_like_path, typed_path
 from inspector.text.units import counted
+from inspector.wire.discovery import normalise, split_entry
+from inspector.wire.endpoint import endpoint_of
 
 _NO_AGENT = f"No agent has a name. Add one: {PROGRAM} agents add NAME URL"
 _CHECK_SECONDS = 10.0
@@ -98,6 +100,9 @@ def _stored_reference(reference: str, folder: Path, *, is_project: bool) -> str:
         return reference
     if looks_like_path(path):
         raise usage(f"The file {path} does not exist.", "Name the file of a card or of a catalog, or a URL.")
+    if endpoint_of(normalise(split_entry(reference)[0])) is None:
+        hint = "Write a URL such as https://agent.example, or the file of a card or of a catalog."
+        raise usage(f"{mask_url(reference)!r} is not the URL of an agent: it has no valid host or port.", hint)
     return reference
 
 

@@ -310,3 +310,17 @@ def test_lint_of_a_named_catalog_checks_all_of_it(cli: RunCli, mock: str, folder
     (folders / "agents.toml").write_text('[agents.catalog]\nurl = "catalog.json"\n')
     assert "Entries: a" in cli("card", "get", "-a", "catalog").err
     assert "Mock Agent" in cli("lint", "catalog").out
+
+
+@pytest.mark.parametrize("url", ["notaurl:::", "http://", "http://host:port", "http://host:99999", "http://#entry"])
+def test_an_agent_without_a_valid_host_and_port_is_refused(cli: RunCli, url: str):
+    ran = cli("agents", "add", "x", url)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"Error: '{url}' is not the URL of an agent: it has no valid host or port.\n" in ran.err
+    assert "Write a URL such as https://agent.example" in ran.err
+    assert cli("agents", "list", "-o", "json").json == []
+
+
+@pytest.mark.parametrize("url", ["localhost", "host:9000", "::1", "grpc://host:50051", "https://host/a#entry"])
+def test_each_kind_of_reference_to_a_host_is_accepted(cli: RunCli, url: str):
+    assert cli("agents", "add", "x", url).code == 0
