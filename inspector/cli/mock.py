@@ -95,6 +95,11 @@ def _tls(given: Namespace) -> Any:
         raise usage("TLS needs both --cert and --key.", "Add the missing option; --client-ca needs both, too.")
     if not given.cert:
         return None
+    for file in filter(None, (given.cert, given.key, given.client_ca)):
+        try:
+            file.open("rb").close()  # the error of `ssl` does not contain the path
+        except OSError as error:
+            raise usage(f"The TLS file {file} could not be read: {error.strerror}.", _TLS_HINT) from error
     tls = _load("tls").Tls(given.cert, given.key, given.client_ca)
     try:
         tls.context()  # read before listening, so that an error about a file is not taken for one about the port

@@ -254,10 +254,20 @@ def test_invalid_certificate_is_an_error(cli: RunCli, tmp_path: Path):
     assert "TLS could not be set up" in ran.err
 
 
+@pytest.mark.parametrize("option", ["--cert", "--key", "--client-ca"])
+def test_the_message_about_a_missing_tls_file_contains_its_path(cli: RunCli, tmp_path: Path, option: str):
+    missing, there = tmp_path / "missing.pem", tmp_path / "there.pem"
+    there.touch()
+    files = {name: missing if name == option else there for name in ("--cert", "--key", "--client-ca")}
+    ran = cli("mock", *(word for name, file in files.items() for word in (name, str(file))))
+    assert (ran.code, ran.out) == (2, "")
+    assert f"The TLS file {missing} could not be read: No such file or directory." in ran.err
+
+
 def test_a_tls_file_that_cannot_be_read_is_not_reported_as_a_fault_of_the_port(cli: RunCli, tmp_path: Path):
     ran = cli("mock", "--cert", str(tmp_path), "--key", str(tmp_path))
     assert (ran.code, ran.out) == (2, "")
-    assert "A TLS file could not be read: Is a directory." in ran.err
+    assert f"The TLS file {tmp_path} could not be read: Is a directory." in ran.err
     assert "--port" not in ran.err
 
 
