@@ -260,15 +260,23 @@ def test_any_character_can_be_printed_whatever_the_locale(make_agent: MakeAgent)
     assert "Name: Über 日本 🤖\n".encode() in ran.stdout
 
 
-def test_closed_streams_cause_no_traceback(mock: str):
+@pytest.mark.parametrize(
+    ("closed", "code", "seen"),
+    [
+        (">&-", 1, "Error: The output could not be written: Bad file descriptor.\n"),
+        (">&- 2>&-", 1, ""),
+        (">/dev/null 2>&-", 0, ""),
+    ],
+)
+def test_a_lost_result_of_a_closed_stdout_is_an_error(mock: str, closed: str, code: int, seen: str):
     ran = subprocess.run(
-        ["/bin/sh", "-c", f'"{sys.executable}" -m inspector.cli card get -a {mock} >&-'],
+        ["/bin/sh", "-c", f'"{sys.executable}" -m inspector.cli card get -a {mock} {closed}'],
         check=False,
         capture_output=True,
         text=True,
         timeout=SECONDS,
     )
-    assert "Traceback" not in ran.stderr
+    assert (ran.returncode, ran.stderr) == (code, seen)
 
 
 @pytest.mark.parametrize(
