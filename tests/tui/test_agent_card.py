@@ -51,6 +51,17 @@ async def test_findings_are_shown_beside_their_rows(open_app: Open):
         assert driver.section == "card"
 
 
+async def test_a_capability_of_the_wrong_type_is_shown_as_invalid(open_app: Open):
+    odd = {"capabilities": {"streaming": "yes", "pushNotifications": {"on": True}, "extendedAgentCard": False}}
+    async with playing(card=odd) as agent, open_app(agent.url, SIZE) as driver:
+        await driver.connected()
+        assert '· streaming             invalid: "yes"  ' in driver.screen
+        assert "· push notifications    invalid: {" in driver.screen
+        assert "· extended card         no  " in driver.screen
+        assert "not declared" not in driver.screen
+        assert "expected a boolean, found 'yes'" in driver.words
+
+
 async def test_authentication_and_unfetched_links_are_shown(open_app: Open):
     flow = {
         "authorizationUrl": "https://id.example/in",

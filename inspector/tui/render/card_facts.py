@@ -11,13 +11,20 @@ from inspector.capture.secret_locations import mask_url
 from inspector.findings.signatures.verify import SignatureOutcome, SignatureResult
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import Json
+from inspector.protocol.pointer import at as value_at
 from inspector.protocol.pointer import pointer
 from inspector.protocol.security import read_scheme, refused_flows, requirements_in_words
 from inspector.protocol.selection import Option, options
 from inspector.session.authentication import Authentication
-from inspector.session.card.observed import ObservedBehaviour, calls_in_words, compare_capabilities, extension_statuses
+from inspector.session.card.observed import (
+    CapabilityResult,
+    ObservedBehaviour,
+    calls_in_words,
+    compare_capabilities,
+    extension_statuses,
+)
 from inspector.session.connection import Connection
-from inspector.text.sanitise import clean
+from inspector.text.sanitise import clean, clean_line
 from inspector.tui.keys import key_of
 from inspector.tui.render.card_lines import (
     LABEL,
@@ -29,6 +36,7 @@ from inspector.tui.render.card_lines import (
 )
 from inspector.tui.render.card_words import provider_in_words, scheme_details, shown_url
 from inspector.tui.render.finding_lines import verdict_in_words
+from inspector.tui.render.json_nodes import write
 from inspector.tui.render.login_lines import login_in_words
 from inspector.tui.render.skills import FEW
 from inspector.tui.render.text_lines import column_width, padded
@@ -40,6 +48,14 @@ _DESCRIPTION_ROWS = 8
 """The lines of the description that are shown before the rest is unfolded."""
 _GAP = 3
 """The cells between two columns."""
+_MEMBERS = {
+    "streaming": "streaming",
+    "push notifications": "pushNotifications",
+    "extended card": "extendedAgentCard",
+}
+"""The members of `capabilities` by the name of the capability."""
+_LONGEST_VALUE = 12
+"""The cells of an invalid value beside its capability; the finding below quotes it."""
 _LONGEST_NAME = 60
 """The most characters of the name of an extension."""
 _MOST_ROWS = 40
@@ -231,8 +247,10 @@ class CardFacts:
 
     def _capabilities(self) -> None:
         width = self._name_width
-        for number, capability in enumerate(compare_capabilities(self._card, self._observed)):
-            declared = {True: "yes", False: "no", None: "not declared"}[capability.declared]
+        capabilities = compare_capabilities(self._card, self._observed)
+        declarations = self._declarations(capabilities)
+        declared_width = max(_DECLARED, column_width(text for text, _ in declarations) + _GAP)
+        for number, (capability, (declared, declared_style)) in enumerate(zip(capabilities, declarations, strict=True)):
             confirmed = capability.declared and capability.observed
             sign = self._glyphs.check if confirmed else self._glyphs.quiet
             sign = self._glyphs.cross if capability.contradicts else sign
@@ -243,7 +261,7 @@ class CardFacts:
             self._write.row(
                 "Capabilities" if number == 0 else "",
                 (f"{sign} {capability.name:<{width}}", style),
-                (f"{declared:<{_DECLARED}}", "card--muted"),
+                (padded(declared, declared_width), declared_style),
                 (capability.observed or "not tried yet", seen_style),
                 at="/capabilities",
             )
@@ -251,6 +269,21 @@ class CardFacts:
         calls = calls_in_words(self._observed)
         if calls:
             self._write.text("Observed calls", calls, "card--muted")
+
+    def _declarations(self, capabilities: Sequence[CapabilityResult]) -> list[tuple[str, str]]:
+        """Return the declaration of each capability in words, with its style; a value of the wrong type is invalid."""
+        findings = self._findings.peek("capabilities") or self._findings.peek("supportsAuthenticatedExtendedCard")
+        served = value_at(self._connection.found.value, "/capabilities") if findings else None
+        words = []
+        for capability in capabilities:
+            value = value_at(served, f"/{_MEMBERS[capability.name]}")
+            if capability.declared is not None:
+                words.append(("yes" if capability.declared else "no", "card--muted"))
+            elif value is None:
+                words.append(("not declared", "card--muted"))
+            else:
+                words.append((f"invalid: {clean_line(write(value), _LONGEST_VALUE)}", "card--bad"))
+        return words
 
     def _extensions(self) -> None:
         statuses = extension_statuses(self._card, self._observed)
