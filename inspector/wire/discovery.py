@@ -30,6 +30,8 @@ _HTTPS = 443
 _ONE_SLASH = re.compile(r"(https?|grpcs?):/(?!/)", re.IGNORECASE)
 """The beginning of a URL whose second slash is missing: `http:/host`."""
 _CORRECT_MEMBER = "Correct this member of the card."
+_EMPTY_OBJECT = "an empty JSON object"
+_ADD_MEMBERS = "Serve a card with the required members (1.0 section 4.4.1); the findings name those that are missing."
 _SQLITE = b"SQLite format 3\0"
 _APPLICATION_ID = slice(68, 72)
 _CAPTURE = b"A2Ac"
@@ -263,6 +265,8 @@ def read_bytes(raw: bytes, content_type: str = "application/json") -> FoundCard 
         return f"{value.why}{served}"
     if not isinstance(value, dict):
         return f"JSON, but {type_name(value)} instead of an object"
+    if not value:
+        return _EMPTY_OBJECT
     if not {"name", "skills", "capabilities", "supportedInterfaces", "url"} & value.keys():
         return "JSON, but without the members of a card"
     card, dialect = read_card(value)
@@ -340,6 +344,9 @@ def not_found(
     if invalid:
         seen = f"The card of {reference} is invalid ({outcomes})."
         return Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, _CORRECT_MEMBER)
+    if any(outcome == _EMPTY_OBJECT and candidates(url) == [url] for url, outcome in attempts):
+        seen = f"The card of {reference} is invalid: it is an empty object ({outcomes})."
+        return Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, _ADD_MEMBERS)
     whose = Whose.AGENT if statuses & REDIRECTS else Whose.YOURS  # without a redirect, the URL itself may be wrong
     hint = "Check that this is the base URL of the agent; its documentation or log names the URL of the card."
     if max(statuses, default=0) >= HTTPStatus.INTERNAL_SERVER_ERROR:

@@ -10,6 +10,7 @@ from typing import Any
 import pyperclip
 import pytest
 from aiohttp import web
+from aiohttp.test_utils import RawTestServer
 from driving import Open
 from players import playing
 from puppets import CARD, CARD_PATH
@@ -265,6 +266,21 @@ async def test_mistakes_in_other_members_do_not_prevent_a_call(open_app: Open):
         for found in ("'us'", "null", "'many'", "'t'"):
             assert re.search(f"! CARD-0.* has the wrong type: .* found {found}", driver.screen)
         await driver.ask("hello")
+
+
+async def test_an_empty_card_is_an_invalid_card_of_the_agent(open_app: Open):
+    async def answer(request: web.BaseRequest) -> web.Response:
+        return web.json_response({}, status=200 if request.path == CARD_PATH else 404)
+
+    async with RawTestServer(answer) as server, open_app(str(server.make_url("/")), SIZE) as driver:
+        await driver.until("is invalid: it is an empty object")
+        assert "invalid card" in driver.lines[2]
+        assert "the agent" in driver.line("Responsible")
+        assert "name is missing" in driver.line("  Findings  ").replace("│", "")
+        assert re.search(r"and \d+ more", driver.screen)
+        assert "Serve a card with the required members" in driver.line("Next step")
+        await driver.press("v")
+        await driver.until("the response that was received instead of a card")
 
 
 # Hostile cards

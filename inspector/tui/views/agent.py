@@ -120,7 +120,7 @@ class AgentView(View):
         bodies = reversed(self.session.journal.capture.select(kinds=(Kind.BODY,)))
         responses = (record for record in bodies if record.operation == GET_CARD and record.event != "catalog")
         self._unread = next((record for record in responses if record.findings), None)
-        self._connecting.show_fault(fault, unread=self._unread is not None)
+        self._connecting.show_fault(fault, self._unread.findings if self._unread else ())
         self.action_section("connecting")
 
     def show_connection(self, connection: Connection) -> None:

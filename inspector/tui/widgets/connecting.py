@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 import time
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from rich.cells import cell_len
@@ -14,13 +15,16 @@ from textual.content import Content
 from textual.timer import Timer
 
 from inspector.capture.records import Kind
-from inspector.protocol.errors import Fault, Whose
+from inspector.findings.finding import Finding, most_severe_first
+from inspector.protocol.errors import Fault, FaultCode, Whose
 from inspector.protocol.operations import Operation
 from inspector.session.connection import GET_CARD
 from inspector.session.journal import Journal
 from inspector.text.units import duration
 from inspector.tui.keys import COMMANDS, VIEW, key_of
+from inspector.tui.render.card_lines import MOST_BESIDE
 from inspector.tui.render.content import plain
+from inspector.tui.render.finding_lines import rule_of, seen_where
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.widgets.pane import Chip
 from inspector.tui.widgets.text_block import TextBlock
@@ -67,7 +71,7 @@ class Connecting(VerticalScroll):
         self._began = 0.0
         self._first = 0
         self._fault: Fault | None = None
-        self._unread = False
+        self._findings: Sequence[Finding] = ()
         self._text = TextBlock(id="connecting-text")
         self._timer: Timer | None = None  # None until the widget is mounted
         self.fetching = False
@@ -115,12 +119,13 @@ class Connecting(VerticalScroll):
         if self.fetching:
             self._draw()
 
-    def show_fault(self, fault: Fault, *, unread: bool) -> None:
+    def show_fault(self, fault: Fault, findings: Sequence[Finding] = ()) -> None:
         """Show what was tried, why there is no agent, who is responsible, and what to do next.
 
-        With `unread`, the response that could not be read as a card can be viewed.
+        `findings` are those of the response that could not be read as a card; with them, it can be viewed.
         """
-        self._state, self._fault, self._unread = "not connected", fault, unread
+        self._state = "invalid card" if fault.code == FaultCode.CARD_INVALID else "not connected"
+        self._fault, self._findings = fault, findings
         self.end()
         self._draw()
 
@@ -161,17 +166,28 @@ class Connecting(VerticalScroll):
             ways = "enter a client certificate" if needs_certificate else "log in, or enter a secret"
             steps.append(("credentials", f"credentials: {ways}"))
         steps += [("refresh", "try again")]
-        if self._unread:
+        if self._findings:
             steps += [("representation", "show the response and its findings"), ("edit-card", "edit a copy")]
         steps += [("doctor", "doctor: check name, TCP, TLS, card and interfaces"), ("connect", "another agent")]
         return [
             *self._attempts(),
             Content.assemble((f"{self._glyphs.cross} ", "$state-bad"), plain(self._without_outcomes(fault.seen))),
             self._fact("Responsible", whose),
+            *self._found(),
             *([self._fact("Next step", hint)] if hint else []),
             Content(""),
             *self._steps([*steps, (f"{VIEW}traffic", "Traffic")]),
         ]
+
+    def _found(self) -> list[Content]:
+        """Return the worst findings of the response that is not a card, and the number of the others."""
+        lines = []
+        for number, finding in enumerate(most_severe_first(self._findings)[:MOST_BESIDE]):
+            sign = self._glyphs.severities[finding.severity]
+            text = f"{sign} {finding.rule}  {rule_of(finding.rule).title}: {seen_where(finding)}"
+            lines.append(self._fact("" if number else "Findings", text))
+        more = len(self._findings) - MOST_BESIDE
+        return [*lines, self._fact("", f"and {more:,} more")] if more > 0 else lines
 
     def _fact(self, label: str, text: str) -> Content:
         width = max(20, self._text.size.width - _LABEL - 2)
