@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TypeVar
 
@@ -31,7 +32,10 @@ class Outcome:
 
 
 class CredentialDialogs:
-    """Asks for credentials on a screen; it keeps the input of logins, with the secrets, until the session ends."""
+    """Asks for credentials on a screen.
+
+    It keeps the input of logins and of closed forms, with the secrets, until the session ends.
+    """
 
     def __init__(self, screen: Screen[None], session: Session, glyphs: Glyphs, redirect_port: int) -> None:
         self._screen = screen
@@ -39,6 +43,7 @@ class CredentialDialogs:
         self._glyphs = glyphs
         self._redirect_port = redirect_port
         self._inputs: dict[tuple[str, str], ClientRegistration] = {}
+        self._unfinished: dict[Secret, Mapping[str, str]] = {}
 
     async def ask(self) -> Outcome:
         """Show the menu until something was chosen and done; to be awaited in a worker."""
@@ -100,7 +105,7 @@ class CredentialDialogs:
         return ""
 
     async def _enter(self, secret: Secret) -> Outcome | None:
-        values = await self._answer(secret_form(self._session, secret))
+        values = await self._answer(secret_form(self._session, secret, self._unfinished))
         if values is None:
             return None
         use(self._session, secret, values)

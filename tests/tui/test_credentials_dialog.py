@@ -190,6 +190,23 @@ async def submit(driver: Driver) -> None:
     await driver.press("enter")
 
 
+async def test_a_closed_form_keeps_the_secret_that_was_typed(open_app: Open, mock: str, home: Path):
+    async with open_app(mock, SIZE) as driver:
+        await driver.connected()
+        await driver.press("C")
+        await driver.until("Bearer token")
+        await driver.click("Bearer token", times=2)
+        await driver.until(lambda: driver.app.screen.query("#field-secret"))
+        await driver.paste(CANARY)
+        await driver.press("escape")
+        await driver.until("Enter a secret")
+        await driver.click("Bearer token", times=2)
+        await driver.until(lambda: driver.app.screen.query("#field-secret"))
+        assert driver.app.screen.query_one("#field-secret", Input).value == CANARY
+        assert CANARY not in driver.screen
+    assert CANARY.encode() not in stored(home)
+
+
 async def test_a_capture_has_no_credentials(open_app: Open, mock: str, home: Path):
     async with open_app(mock, SIZE) as driver:
         await driver.connected()

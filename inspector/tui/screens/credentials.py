@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from enum import Enum
 
 from rich.cells import cell_len
@@ -176,8 +177,12 @@ def _place(session: Session) -> tuple[str, str]:
     return key_place(session.connection.card) if session.connection else DEFAULT_KEY_PLACE
 
 
-def secret_form(session: Session, secret: Secret) -> FormScreen:
-    """Return the form for a secret; `use` applies its values to the session."""
+def secret_form(session: Session, secret: Secret, unfinished: dict[Secret, Mapping[str, str]]) -> FormScreen:
+    """Return the form for a secret; `use` applies its values to the session.
+
+    `unfinished` has the values of forms that were closed before they were confirmed, which are shown again.
+    """
+    typed = unfinished.pop(secret, {})
     match secret:
         case Secret.BEARER:
             fields = [Field("secret", "Token", "sent as Authorization: Bearer", secret=True)]
@@ -198,7 +203,12 @@ def secret_form(session: Session, secret: Secret) -> FormScreen:
             ]
     where = Field("origin", "Sent only to", "http://host:port", value=origin(session.agent_url))
     title = f"{_label(session, secret)}, for this session only"
-    return FormScreen(title, [*fields, where], check=lambda values: _problem(secret, values))
+    shown = [replace(field, value=typed.get(field.name, field.value)) for field in (*fields, where)]
+
+    def keep(values: Mapping[str, str]) -> None:
+        unfinished[secret] = values
+
+    return FormScreen(title, shown, check=lambda values: _problem(secret, values), on_close=keep)
 
 
 def _other_scheme(session: Session) -> str:
