@@ -29,9 +29,7 @@ _REFUSALS = frozenset({401, 403, 407, 429})
 _HTTPS = 443
 _ONE_SLASH = re.compile(r"(https?|grpcs?):/(?!/)", re.IGNORECASE)
 """The beginning of a URL whose second slash is missing: `http:/host`."""
-_CORRECT_MEMBER = "Correct this member of the card."
-_EMPTY_OBJECT = "an empty JSON object"
-_ADD_MEMBERS = "Serve a card with the required members (1.0 section 4.4.1); the findings name those that are missing."
+_CORRECT_CARD = "Correct the card; A2A 1.0 lists its required members in section 4.4.1."
 _SQLITE = b"SQLite format 3\0"
 _APPLICATION_ID = slice(68, 72)
 _CAPTURE = b"A2Ac"
@@ -58,7 +56,7 @@ class FoundCard:
 
 
 class InvalidCard(str):
-    """The reason why bytes are not a card if they are a card that cannot be read; `why` names the wrong member."""
+    """The reason why bytes are not a card if they are a card that cannot be read; `why` is the mistake."""
 
     __slots__ = ("why",)
     why: str
@@ -266,7 +264,7 @@ def read_bytes(raw: bytes, content_type: str = "application/json") -> FoundCard 
     if not isinstance(value, dict):
         return f"JSON, but {type_name(value)} instead of an object"
     if not value:
-        return _EMPTY_OBJECT
+        return InvalidCard("it is an empty object")
     if not {"name", "skills", "capabilities", "supportedInterfaces", "url"} & value.keys():
         return "JSON, but without the members of a card"
     card, dialect = read_card(value)
@@ -281,7 +279,7 @@ def read_file(path: Path) -> FoundCard:
     if isinstance(found, str):
         seen, hint = f"The file {path} is not a card: {found}.", "A card is a JSON object in UTF-8."
         if isinstance(found, InvalidCard):
-            seen, hint = f"The card in {path} is invalid: {found.why}.", _CORRECT_MEMBER
+            seen, hint = f"The card in {path} is invalid: {found.why}.", _CORRECT_CARD
         raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_INVALID, seen, hint))
     return found
 
@@ -343,10 +341,7 @@ def not_found(
         return Fault(Whose.AGENT, FaultCode.CARD_NOT_FOUND, seen, LOGIN_PAGE_HINT)
     if invalid:
         seen = f"The card of {reference} is invalid ({outcomes})."
-        return Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, _CORRECT_MEMBER)
-    if any(outcome == _EMPTY_OBJECT and candidates(url) == [url] for url, outcome in attempts):
-        seen = f"The card of {reference} is invalid: it is an empty object ({outcomes})."
-        return Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, _ADD_MEMBERS)
+        return Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, _CORRECT_CARD)
     whose = Whose.AGENT if statuses & REDIRECTS else Whose.YOURS  # without a redirect, the URL itself may be wrong
     hint = "Check that this is the base URL of the agent; its documentation or log names the URL of the card."
     if max(statuses, default=0) >= HTTPStatus.INTERNAL_SERVER_ERROR:

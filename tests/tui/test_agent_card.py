@@ -273,12 +273,12 @@ async def test_an_empty_card_is_an_invalid_card_of_the_agent(open_app: Open):
         return web.json_response({}, status=200 if request.path == CARD_PATH else 404)
 
     async with RawTestServer(answer) as server, open_app(str(server.make_url("/")), SIZE) as driver:
-        await driver.until("is invalid: it is an empty object")
+        await driver.until("it is an empty object")
         assert "invalid card" in driver.lines[2]
         assert "the agent" in driver.line("Responsible")
         assert "name is missing" in driver.line("  Findings  ").replace("│", "")
         assert re.search(r"and \d+ more", driver.screen)
-        assert "Serve a card with the required members" in driver.line("Next step")
+        assert "Correct the card" in driver.line("Next step")
         await driver.press("v")
         await driver.until("the response that was received instead of a card")
 

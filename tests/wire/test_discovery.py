@@ -172,7 +172,7 @@ def test_incomplete_card_is_found():
         (b"[1, 2]", "JSON, but an array instead of an object"),
         (b"null", "JSON, but null instead of an object"),
         (b'"card"', "JSON, but a string instead of an object"),
-        (b"{}", "an empty JSON object"),
+        (b"{}", "a card that cannot be read: it is an empty object"),
         (b'{"detail": "Not Found"}', "JSON, but without the members of a card"),
         (b'{"supportedInterfaces": 5}', "a card that cannot be read: "),
         (b"[" * 100_000, "nested deeper"),
@@ -248,7 +248,6 @@ def test_folder_is_not_a_card(tmp_path: Path):
         (["403, refused: credentials may be missing or insufficient"], {403}, Whose.YOURS, FaultCode.AUTH_FAILED),
         (["401", "403"], {401, 403}, Whose.YOURS, FaultCode.AUTH_FAILED),
         (["404", "a card that cannot be read: name"], {404, 200}, Whose.AGENT, FaultCode.CARD_INVALID),
-        (["404", "an empty JSON object"], {404, 200}, Whose.YOURS, FaultCode.CARD_NOT_FOUND),
         (["a web page or XML, not JSON"], {200}, Whose.YOURS, FaultCode.CARD_NOT_FOUND),
     ],
 )
@@ -259,12 +258,6 @@ def test_missing_card_fault_has_its_code(outcomes: list[str], statuses: set[int]
     assert fault.hint
     for url, outcome in attempts:
         assert f"{url}: {outcome}" in fault.seen
-
-
-def test_an_empty_object_at_the_url_of_the_card_is_an_invalid_card():
-    fault = not_found("http://h", [(url, "an empty JSON object") for url in candidates("http://h")], {200})
-    assert (fault.whose, fault.code) == (Whose.AGENT, FaultCode.CARD_INVALID)
-    assert "is invalid: it is an empty object" in fault.seen
 
 
 def test_a_server_error_leads_to_the_log():
