@@ -286,6 +286,12 @@ async def test_the_request_is_copied_in_every_format(open_app: Open, mock: str, 
     assert json.loads(body)["params"]["message"]["parts"] == [{"text": "it's"}]
 
 
+async def test_the_empty_metadata_of_a_part_is_shown_as_none(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await opened(driver, text_draft("hello"))
+        await driver.until("none (a JSON object)")
+
+
 # Forms, the editor and sizes
 
 

@@ -162,7 +162,7 @@ class PartEditor(Pane):
         if part is None:
             return
         self.set_title(Chip(part.kind), Chip(size_of(part), "$text-soft"), name=f"Part {self.index + 1}")
-        for name, hint in zip(_FIELDS, (*guess_members(part), "{...}"), strict=True):
+        for name, hint in zip(_FIELDS, (*guess_members(part), "none (a JSON object)"), strict=True):
             self.query_one(f"#part-{name}", Input).placeholder = hint or "none"
 
     def _change(self, **members: str) -> None:
