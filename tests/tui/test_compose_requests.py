@@ -286,6 +286,19 @@ async def test_the_request_is_copied_in_every_format(open_app: Open, mock: str, 
     assert json.loads(body)["params"]["message"]["parts"] == [{"text": "it's"}]
 
 
+@pytest.mark.parametrize(
+    ("bearer", "title"), [("sesame-street", "─ Copy as (contains your credentials) ─"), ("", "─ Copy as ─")]
+)
+async def test_the_copy_menu_mentions_credentials_only_if_there_are_any(
+    open_app: Open, mock: str, bearer: str, title: str
+):
+    async with open_app(mock, (120, 40), bearer=bearer) as driver:
+        await opened(driver, text_draft("hello"))
+        await driver.until("POST")
+        await driver.press("f5")
+        await driver.until(title)
+
+
 async def test_the_empty_metadata_of_a_part_is_shown_as_none(open_app: Open, mock: str):
     async with open_app(mock, (120, 40)) as driver:
         await opened(driver, text_draft("hello"))

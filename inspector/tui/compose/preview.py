@@ -161,6 +161,12 @@ def indented_request(call: Call) -> RawRequest:
     return RawRequest(f"{head}\n\n{indented}", call)
 
 
+def _has_credentials(call: Call) -> bool:
+    """Return whether the copied request contains credentials of the session."""
+    credentials, url = call.credentials, call.wire.url
+    return bool(credentials.headers_for(url) or credentials.query_for(url) or call.signed().certificate)
+
+
 def ask_and_copy(node: MessagePump, call: Call) -> None:
     """Ask for a format and copy the request of a call in it, with credentials."""
 
@@ -173,4 +179,5 @@ def ask_and_copy(node: MessagePump, call: Call) -> None:
             notify(node, error.fault.sentence(), "warning")
 
     choices = [Choice(form.name, f"{form.title or form.name:<9}{form.purpose}") for form in REQUEST_FORMATS]
-    ask(node, FormScreen("Copy as (contains your credentials)", choices=choices), take)
+    title = "Copy as (contains your credentials)" if _has_credentials(call) else "Copy as"
+    ask(node, FormScreen(title, choices=choices), take)
