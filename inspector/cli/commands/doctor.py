@@ -13,11 +13,12 @@ Exit codes: 0 if no check failed, 1 if a check failed, 3 if there is no agent or
 
 Output with -o json:
   {"reference", "valid",
-   "steps": [{"name", "passed", "message", "seconds", "remedy", "exchange"}],
+   "steps": [{"name", "passed", "message", "seconds", "remedy", "exchange", "denied"}],
    "proposals": [{"url", "protocolVersion", "binding", "reason", "command"}],
    "comparisons": [{"feature", "declared", "observed", "matches"}]}
 passed and matches are null if the result is unknown. valid is null if --timeout or Ctrl+C ended the checks: steps has
-those that were made. exchange is the number of the request in the capture."""
+those that were made. exchange is the number of the request in the capture; denied is whether credentials are missing or
+were not accepted."""
 
 _EXAMPLES = """\
 # Check an agent without sending a message
