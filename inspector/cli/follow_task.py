@@ -157,7 +157,7 @@ def _unchanged(run: RunningCommand, task: Task, seconds: float) -> Fault:
     """Return the fault of a task that did not change for a time."""
     state = short(task.status.state) or "without a state"
     seen = f"Task {task.id} has not changed for {seconds:g} s; it is {state}."
-    hint = f"Wait longer with --wait-timeout, or continue with {run.task_command(task.id, '--wait')}."
+    hint = f"Wait longer with --wait-timeout, or continue: {run.task_command(task.id, '--wait')}"
     return Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)
 
 

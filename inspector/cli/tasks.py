@@ -94,7 +94,7 @@ async def subscribe(current: RunningCommand) -> None:
         if error.fault.code != UNSUPPORTED:
             raise
         command = current.task_command(given.id)
-        raise FaultError(replace(error.fault, hint=f"{error.fault.hint} Print the task with {command}.")) from error
+        raise FaultError(replace(error.fault, hint=f"{error.fault.hint} Print the task: {command}")) from error
     if task is None:
         return
     if not given.stream:

@@ -215,6 +215,7 @@ def test_waiting_for_a_task_that_never_ends_has_a_limit(
     error = json.loads(lines[-1])["error"]
     assert (ran.code, error["code"]) == (5, "A2ACLI_ERR_TIMEOUT")
     assert error["message"] == f"Task task-1 has not changed for 0.1 s; {seen}"
+    assert error["hint"].endswith(f"a2a-inspect task get task-1 --wait -a {agent.url}")  # can be copied
     assert "--wait-timeout" in error["hint"]
     warnings = [line for line in lines[:-1] if "--wait-timeout is reached" in line]
     assert [warning in line for line in warnings] == [True] * bool(warning)

@@ -115,12 +115,19 @@ async def test_an_interface_that_is_chosen_while_the_card_is_fetched_again_is_ke
 
 
 @pytest.mark.parametrize(
-    "answer",
-    [giving(b"", status=500), giving(b"", status=304), giving(b"<html>"), giving({}), redirecting("ftp://x")],
-    ids=["error", "304 unasked", "page", "no card", "redirect to nowhere"],
+    ("answer", "code"),
+    [
+        (giving(b"", status=500), FaultCode.CARD_NOT_FOUND),
+        (giving(b"", status=304), FaultCode.CARD_NOT_FOUND),
+        (giving(b"<html>"), FaultCode.CARD_NOT_FOUND),
+        (giving({"detail": "?"}), FaultCode.CARD_NOT_FOUND),
+        (giving({}), FaultCode.CARD_INVALID),
+        (redirecting("ftp://x"), FaultCode.CARD_NOT_FOUND),
+    ],
+    ids=["error", "304 unasked", "page", "no card", "empty card", "redirect to nowhere"],
 )
 async def test_a_card_that_is_gone_leaves_the_one_that_was_there(
-    agent: Agent, open_session: OpenSession, answer: Handle
+    agent: Agent, open_session: OpenSession, answer: Handle, code: FaultCode
 ):
     agent.routes[CARD_PATH] = giving(card_of(f"{agent.url}/rpc"))
     session = await open_session(agent.url)
@@ -128,7 +135,7 @@ async def test_a_card_that_is_gone_leaves_the_one_that_was_there(
     agent.routes[CARD_PATH] = answer
     with pytest.raises(FaultError) as raised:
         await session.refresh()
-    assert raised.value.fault.code == FaultCode.CARD_NOT_FOUND
+    assert raised.value.fault.code == code
     assert session.connection is before
 
 
