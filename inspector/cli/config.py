@@ -16,7 +16,7 @@ from inspector.cli.errors import OK
 from inspector.cli.option_reader import FLAG
 from inspector.cli.output import Output
 from inspector.cli.styles import Role, Styled
-from inspector.cli.unknown_variables import unknown_variables
+from inspector.cli.unknown_variables import foreign_variables
 
 _DEFAULT = "default"
 _SECRET = frozenset({"bearer", "basic", "api_key"})
@@ -57,7 +57,7 @@ def show(invocation: Invocation, out: Output) -> int:
             out.field(entry.name, _words(entry), Styled(f" ({entry.source})", Role.SOFT))
         for path, there in files:
             out.field("File", str(path), Styled("" if there else " (does not exist)", Role.SOFT))
-    for warning in unknown_variables(env_files.load_env_files(str(given.config or ""))):
+    for warning in foreign_variables(env_files.load_env_files(str(given.config or ""))):
         out.warn(warning)
     return OK
 

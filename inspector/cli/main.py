@@ -16,7 +16,7 @@ from types import ModuleType
 
 from inspector import PROGRAM, __version__
 from inspector.cli.arguments import Parser, invocation
-from inspector.cli.commands import Command, beginning_with, find, main_parser
+from inspector.cli.commands import beginning_with, find, main_parser
 from inspector.cli.commands.screen import open_screen
 from inspector.cli.commands.suggest import looks_like_command, unknown_command
 from inspector.cli.errors import BROKEN_PIPE, FAILURE, INTERRUPTED, OK, exit_code, usage
@@ -114,19 +114,18 @@ def _dispatch(words: list[str], out: Output, files: EnvFiles) -> int:
         raise unknown_command(words)
     parser = command.parser()
     given = parser.read(words[len(command.words) :], os.environ, load, files)
-    _warn_about_variables(command, parser, files, out)
+    _warn_about_variables(parser, files, out)
     _skip_additions_to_libraries()
     return command.handler().run(invocation(given), out)
 
 
-def _warn_about_variables(command: Command, parser: Parser, files: EnvFiles, out: Output) -> None:
+def _warn_about_variables(parser: Parser, files: EnvFiles, out: Output) -> None:
     """Warn of files with secrets that other users can read, and of misspelt variables."""
     for file in (files.local, files.user):
         if file.exposed:
             out.warn(f"{file.path} contains a secret, and other users can read it: chmod 600 {file.path}")
-    if command.name != "config show":  # it warns of all unknown variables
-        for warning in misspelt_variables(parser.variables, files):
-            out.warn(warning)
+    for warning in misspelt_variables(parser.variables, files):
+        out.warn(warning)
 
 
 def _help(words: list[str], out: Output) -> int:

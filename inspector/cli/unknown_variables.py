@@ -21,9 +21,9 @@ def misspelt_variables(known: Container[str], files: EnvFiles) -> Iterator[str]:
         yield from (f"{warning}{reason}" for warning, reason in _unknown(files) if reason)
 
 
-def unknown_variables(files: EnvFiles) -> Iterator[str]:
-    """Yield a warning for each variable that sets no option of any command, with the most similar one."""
-    yield from (f"{warning}{reason}" for warning, reason in _unknown(files))
+def foreign_variables(files: EnvFiles) -> Iterator[str]:
+    """Yield a warning for each other variable that sets no option of any command."""
+    yield from (warning for warning, reason in _unknown(files) if not reason)
 
 
 def _variables(files: EnvFiles) -> Iterator[tuple[str, Path | None]]:

@@ -226,6 +226,7 @@ class Fault:
     - `code`: a `FaultCode`, or the name of the A2A error in the response of the agent.
     - `seen`: what failed and why, as a sentence; `hint`: what to do next.
     - `error`: the error in the response of the agent.
+    - `kind`: the kind of failure, None if no hint depends on it.
     """
 
     whose: Whose

@@ -21,6 +21,7 @@ from inspector.wire.client.credentials import Credentials, origin
 from inspector.wire.client.http import Client
 from inspector.wire.discovery import (
     FoundCard,
+    InvalidCard,
     PrivateRedirect,
     PrivateRedirectError,
     catalog_url,
@@ -165,13 +166,13 @@ class CatalogReader:
     def _inline(self, entry: Entry, reference: str, url: str) -> Connection:
         """Return the connection of a card that is inside of a catalog, and record the card."""
         found = card_of(entry)
-        if isinstance(found, str):
+        if not isinstance(found, FoundCard):
             seen = f"The card of {reference} is invalid: {found}."
             raise FaultError(Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, "Correct the entry of the catalog."))
         return card_inside(self.journal, found, reference, url)
 
 
-def card_of(entry: Entry) -> FoundCard | str:
+def card_of(entry: Entry) -> FoundCard | InvalidCard | str:
     """Return the card that is the data of an entry, or why it is not a card."""
     return read_card_bytes(dump(entry.data))
 

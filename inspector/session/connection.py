@@ -148,7 +148,7 @@ class CardFetch(DocumentFetch):
     """
 
     also_at: str = ""
-    found: FoundCard | str = field(default="no response", init=False)
+    found: FoundCard | InvalidCard | str = field(default="no response", init=False)
     raw: bytes = field(default=b"", init=False)
     catalog: Catalog | None = field(default=None, init=False)
     private_redirect: PrivateRedirect | None = field(default=None, init=False)

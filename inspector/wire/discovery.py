@@ -7,7 +7,7 @@ import re
 import shlex
 from http import HTTPStatus
 from pathlib import Path
-from typing import NamedTuple, Self
+from typing import NamedTuple
 from urllib.parse import unquote, urljoin, urlsplit, urlunsplit
 
 from inspector import PROGRAM
@@ -55,17 +55,15 @@ class FoundCard:
         return self.dialect.mistake_in_card(parse(self.raw))
 
 
-class InvalidCard(str):
-    """The reason why bytes are not a card if they are a card that cannot be read; `why` is the mistake."""
+@dataclass(frozen=True, slots=True)
+class InvalidCard:
+    """A card that cannot be read; `why` is the mistake."""
 
-    __slots__ = ("why",)
     why: str
 
-    def __new__(cls, why: str) -> Self:
-        """Return the reason as a text."""
-        reason = super().__new__(cls, f"a card that cannot be read: {why}")
-        reason.why = why
-        return reason
+    def __str__(self) -> str:
+        """Return the outcome of a fetch as a text."""
+        return f"a card that cannot be read: {self.why}"
 
 
 class PrivateRedirect(NamedTuple):
@@ -244,7 +242,7 @@ def what_happens(reference: str) -> str:
     return f"Fetch the card from {first}" + (f", else from {len(others)} other paths" if others else "")
 
 
-def read_answer(status: int, content_type: str, raw: bytes) -> FoundCard | str:
+def read_answer(status: int, content_type: str, raw: bytes) -> FoundCard | InvalidCard | str:
     """Return the card of a response, or the reason why it is not a card."""
     if status != 200:
         reasons = {
@@ -255,7 +253,7 @@ def read_answer(status: int, content_type: str, raw: bytes) -> FoundCard | str:
     return read_bytes(raw, content_type)
 
 
-def read_bytes(raw: bytes, content_type: str = "application/json") -> FoundCard | str:
+def read_bytes(raw: bytes, content_type: str = "application/json") -> FoundCard | InvalidCard | str:
     """Return the card in some bytes, or the reason why they are not a card."""
     value = parse(raw)
     if isinstance(value, Unreadable):
@@ -276,12 +274,12 @@ def read_bytes(raw: bytes, content_type: str = "application/json") -> FoundCard 
 def read_file(path: Path) -> FoundCard:
     """Read a card from a file; raises `FaultError`."""
     found = read_bytes(read_raw(path))
-    if isinstance(found, str):
-        seen, hint = f"The file {path} is not a card: {found}.", "A card is a JSON object in UTF-8."
-        if isinstance(found, InvalidCard):
-            seen, hint = f"The card in {path} is invalid: {found.why}.", _CORRECT_CARD
-        raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_INVALID, seen, hint))
-    return found
+    if isinstance(found, FoundCard):
+        return found
+    seen, hint = f"The file {path} is not a card: {found}.", "A card is a JSON object in UTF-8."
+    if isinstance(found, InvalidCard):
+        seen, hint = f"The card in {path} is invalid: {found.why}.", _CORRECT_CARD
+    raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_INVALID, seen, hint))
 
 
 def read_raw(path: Path) -> bytes:

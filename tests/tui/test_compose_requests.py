@@ -1,4 +1,4 @@
-"""The compose screen: the raw request, its panes, forms and the editor."""
+"""The compose screen: the raw request, its panes and the editor."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from driving import Open
 from players import playing
 from puppets import Call
 from stream_servers import serving_bytes
-from textual.containers import VerticalScroll
-from textual.widgets import Input, OptionList, TextArea
+from textual.widgets import OptionList, TextArea
 
 from inspector.capture.records import Kind
 from inspector.protocol.errors import FaultError
@@ -305,72 +304,7 @@ async def test_the_empty_metadata_of_a_part_is_shown_as_none(open_app: Open, moc
         await driver.until("none (a JSON object)")
 
 
-# Forms, the editor and sizes
-
-
-async def test_the_form_of_the_agent_is_filled_in_and_sent_as_data(open_app: Open, mock: str):
-    async with open_app(mock, (120, 40)) as driver:
-        await driver.connected()
-        await driver.ask("form")
-        await driver.until("alt+i form")
-        task = driver.composer.destination.task_id
-        await driver.press("alt+i")
-        await driver.until("Form: the agent's question")
-        await driver.type("Ada")
-        await driver.press("enter", "enter", "enter", "enter")
-        await driver.until("City is required.")
-        await driver.press("shift+tab", "shift+tab")
-        await driver.type("Bern")
-        await driver.press("enter", "enter", "enter")
-        await driver.until('with  { "name": "Ada", "city": "Bern"')
-        await driver.press("enter")
-        await driver.done(2)
-        message = driver.sent()[-1]["params"]["message"]
-        assert message["taskId"] == task
-        assert message["parts"][0]["data"] == {"name": "Ada", "city": "Bern", "express": False, "parcels": 1}
-        await driver.until("● completed")
-
-
-async def test_a_form_that_is_closed_keeps_its_values(open_app: Open, mock: str):
-    async with open_app(mock, (120, 40)) as driver:
-        await driver.connected()
-        await driver.ask("form")
-        await driver.until("alt+i form")
-        await driver.press("alt+i")
-        await driver.until("Form: the agent's question")
-        assert "enter send" not in driver.lines[-1], "keys that do nothing behind a dialog"
-        await driver.type("Ada")
-        await driver.press("escape")
-        await driver.until(lambda: "Form: the agent's question" not in driver.screen)
-        assert "enter send" in driver.lines[-1]
-        await driver.press("alt+i")
-        await driver.until("Form: the agent's question")
-        await driver.until("Ada")
-        await driver.press("tab")
-        await driver.type("Bern")
-        await driver.press("enter", "enter", "enter")
-        await driver.until('with  { "name": "Ada", "city": "Bern"')
-        await driver.press("alt+i")
-        await driver.until("Form: the agent's question")
-        assert "Ada" not in driver.widget("#form-fields", VerticalScroll).query(Input).first().value
-
-
-async def test_the_form_is_opened_from_the_timeline(open_app: Open, mock: str):
-    async with open_app(mock, (120, 40)) as driver:
-        await driver.connected()
-        await driver.ask("form")
-        await driver.until("alt+i form")
-        await driver.press("escape")
-        await driver.until("Press i to write a message.")
-        await driver.press("alt+i")
-        await driver.until("Form: the agent's question")
-        await driver.type("Ada")
-        await driver.press("enter")
-        await driver.type("Bern")
-        await driver.press("enter", "enter", "enter")
-        await driver.until('with  { "name": "Ada", "city": "Bern"')
-        await driver.press("enter")
-        await driver.until("● completed")
+# The editor and sizes
 
 
 async def test_one_key_leaves_the_task(open_app: Open, mock: str):

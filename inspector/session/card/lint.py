@@ -100,7 +100,9 @@ def lint_text(text: str) -> CardText:
     raw = text.encode("utf-8", "surrogatepass")
     found = discovery.read_bytes(raw)
     findings = tuple(lint(raw).findings)
-    return CardText("", found, findings) if isinstance(found, str) else CardText(found.dialect.version, "", findings)
+    if isinstance(found, discovery.FoundCard):
+        return CardText(found.dialect.version, "", findings)
+    return CardText("", str(found), findings)
 
 
 def save_text(path: Path, text: str, *, replace: bool = False) -> None:

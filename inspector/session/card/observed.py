@@ -36,9 +36,13 @@ class CallCounts:
 
 @dataclass(frozen=True, slots=True)
 class CapabilityResult:
-    """A capability: its value on the card (None if missing), the observation, and whether the two contradict."""
+    """A capability: its value on the card (None if missing or invalid), the observation, and whether both contradict.
+
+    `member` is its name in `capabilities`.
+    """
 
     name: str
+    member: str
     declared: bool | None
     observed: str
     contradicts: bool = False
@@ -187,21 +191,22 @@ def _named(record: Record) -> frozenset[str]:
 
 def compare_capabilities(card: AgentCard, seen: ObservedBehaviour) -> list[CapabilityResult]:
     """Compare each capability of the card with the observations."""
-    can = card.capabilities
+    can, streams = card.capabilities, ("streaming", "streaming")
     streaming, push = seen.tally(Operation.STREAM, Operation.SUBSCRIBE), seen.tally(Operation.SET_PUSH)
     if streaming.succeeded and not streaming.streams:
-        first = CapabilityResult("streaming", can.streaming, "the response was not a stream", can.streaming is True)
+        first = CapabilityResult(*streams, can.streaming, "the response was not a stream", can.streaming is True)
     else:
-        first = _result("streaming", can.streaming, streaming, _streams_in_words(streaming))
+        first = _result(streams, can.streaming, streaming, _streams_in_words(streaming))
     webhooks = f"{counted(push.succeeded, 'webhook')} registered, no delivery yet"
     if seen.deliveries:
         noun = "delivery" if seen.deliveries == 1 else "deliveries"
         push, webhooks = CallCounts(succeeded=1), f"{seen.deliveries:,} {noun} received"
     extended = seen.tally(Operation.EXTENDED_CARD)
+    returned = f"returned {counted(extended.succeeded, 'time')}"
     return [
         first,
-        _result("push notifications", can.push_notifications, push, webhooks),
-        _result("extended card", can.extended_agent_card, extended, f"returned {counted(extended.succeeded, 'time')}"),
+        _result(("push notifications", "pushNotifications"), can.push_notifications, push, webhooks),
+        _result(("extended card", "extendedAgentCard"), can.extended_agent_card, extended, returned),
     ]
 
 
@@ -213,13 +218,13 @@ def _streams_in_words(counts: CallCounts) -> str:
     return f"{counts.streams:,} of {counts.streams + counts.failed:,} streams succeeded, with {events}"
 
 
-def _result(name: str, declared: bool | None, counts: CallCounts, success: str) -> CapabilityResult:
+def _result(names: tuple[str, str], declared: bool | None, counts: CallCounts, success: str) -> CapabilityResult:
     """Compare a declaration with the results of its operations; `success` describes successful calls."""
     if counts.succeeded:
-        return CapabilityResult(name, declared, success, declared is False)
+        return CapabilityResult(*names, declared, success, declared is False)
     if counts.failed:
-        return CapabilityResult(name, declared, f"failed: {counts.last_error}", declared is True)
-    return CapabilityResult(name, declared, "")
+        return CapabilityResult(*names, declared, f"failed: {counts.last_error}", declared is True)
+    return CapabilityResult(*names, declared, "")
 
 
 def calls_in_words(seen: ObservedBehaviour) -> str:

@@ -48,12 +48,6 @@ _DESCRIPTION_ROWS = 8
 """The lines of the description that are shown before the rest is unfolded."""
 _GAP = 3
 """The cells between two columns."""
-_MEMBERS = {
-    "streaming": "streaming",
-    "push notifications": "pushNotifications",
-    "extended card": "extendedAgentCard",
-}
-"""The members of `capabilities` by the name of the capability."""
 _LONGEST_VALUE = 12
 """The cells of an invalid value beside its capability; the finding below quotes it."""
 _LONGEST_NAME = 60
@@ -276,7 +270,7 @@ class CardFacts:
         served = value_at(self._connection.found.value, "/capabilities") if findings else None
         words = []
         for capability in capabilities:
-            value = value_at(served, f"/{_MEMBERS[capability.name]}")
+            value = value_at(served, f"/{capability.member}")
             if capability.declared is not None:
                 words.append(("yes" if capability.declared else "no", "card--muted"))
             elif value is None:
