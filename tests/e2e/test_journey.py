@@ -113,16 +113,17 @@ def test_the_app_reads_what_is_typed_while_it_is_continued_several_times(inspect
 
 
 def test_the_app_is_suspended_from_the_palette_and_continued(inspect: Run):
+    heading = "Connect to an agent"
     with inspect() as terminal:
-        terminal.wait_for("Connect to an agent")
+        terminal.wait_for(heading)
         terminal.press("ctrl+p")
         terminal.wait_for("Search for commands")
         terminal.send("suspend a2a-inspect")
         terminal.wait_for("fg in the shell continues it")
         terminal.press("enter")
-        terminal.wait_for(lambda terminal: terminal.is_stopped())
+        terminal.wait_for(lambda terminal: terminal.is_stopped() and heading not in terminal.screen_text())
         terminal.signal(signal.SIGCONT)
-        terminal.wait_for("Connect to an agent")
+        terminal.wait_for(heading)  # drawn again: before, the terminal itself would obey ctrl+q
         terminal.press("ctrl+q")
         assert terminal.wait_exit() == IN_ORDER
 
