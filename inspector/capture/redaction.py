@@ -66,12 +66,12 @@ class Redactor:
             self._prepare()
 
     def learn(self, pairs: Iterable[tuple[str, str]]) -> None:
-        """Mask the values of the secret headers of a request from now on, because the agent may repeat them."""
-        for name, value in pairs:
-            if _is_secret_header(name.strip().lower()):
-                for secret in (value.strip(), value.strip().partition(" ")[2]):
-                    if len(secret) >= _SHORTEST_IN_HEADER:
-                        self.add(secret)
+        """Mask the values of secret headers of requests from now on, because the agent may repeat them."""
+        values = [value.strip() for name, value in pairs if _is_secret_header(name.strip().lower())]
+        secrets = [secret for value in values for secret in (value, value.partition(" ")[2])]
+        added = [self._add(secret) for secret in secrets if len(secret) >= _SHORTEST_IN_HEADER]
+        if any(added):
+            self._prepare()
 
     def headers(self, pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
         """Mask the values of secret headers, but not the authentication scheme; mask known secrets in other headers."""

@@ -165,6 +165,8 @@ def _part(spec: PartSpec) -> DraftPart:
         kind = PartKind.LINK
     if kind is PartKind.TEXT and value == _STDIN:
         value = _text_of_stdin()
+    if kind in (PartKind.FILE, PartKind.DATA) and value.startswith("@") and not os.path.exists(value):  # noqa: PTH110 - see below
+        raise usage(f"--{kind}: the file {brief(value)} does not exist.", "Write the path without @.")
     if kind is PartKind.DATA:
         if value.lstrip().startswith(("{", "[")) and not os.path.exists(value):  # noqa: PTH110 - Path raises for a long name
             seen = f"--data: {brief(value)} is not a file, and JSON cannot be given as an argument."

@@ -95,6 +95,8 @@ def test_a_text_is_sent_as_it_was_typed(cli: RunCli, agent: Puppet, text: str):
         (("--file", "~nobody-is-called-that/x"), "could not be read"),
         (("--data", "/nowhere/at all"), "could not be read"),
         (("--data", "~nobody-is-called-that/x"), "could not be read"),
+        (("--file", "@notes.txt"), "Write the path without @."),
+        (("--data", "@order.json"), "Write the path without @."),
         (("--file-url", " "), "Enter the URL of a file."),
         (("--data", "-", "--data", "-"), "stdin can be read only once"),
         (("--text", "-", "--text", "-"), "--text - is given twice, but stdin can be read only once"),

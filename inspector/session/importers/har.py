@@ -70,8 +70,8 @@ def _foreign_steps(har: Har, capture: Capture, *, others: bool) -> tuple[list[_S
     journal = Journal(capture, Redactor())
     tasks = TaskFold(journal.exchanges)
     entries = list(_foreign_entries(har))
-    for entry in entries:  # a secret is masked wherever it appears, also before it is sent
-        journal.redactor.learn((*entry.headers, *entry.response_headers))
+    # A secret is masked wherever it appears, also before it is sent.
+    journal.redactor.learn(pair for entry in entries for pair in (*entry.headers, *entry.response_headers))
     steps: list[_Step] = []
     left_out = without_body = 0
     for entry in entries:
