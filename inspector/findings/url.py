@@ -6,7 +6,7 @@ import ipaddress
 import re
 from urllib.parse import SplitResult, urlsplit
 
-from inspector.text.host import url_host
+from inspector.text.host import is_local, url_host
 
 _LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?", re.IGNORECASE)
 _NOT_IN_URLS = frozenset('<>"{}|\\^`')
@@ -37,31 +37,6 @@ def origin_of(url: str) -> str:
         return ""
     port = "" if parts.port in (None, _PORTS.get(parts.scheme)) else f":{parts.port}"
     return f"{parts.scheme}://{url_host(parts.hostname)}{port}"
-
-
-def is_local(host: str) -> bool:
-    """Whether a host is the local machine."""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    address = _address(host)
-    return address is not None and address.is_loopback
-
-
-def is_wildcard(host: str) -> bool:
-    """Whether a host is a wildcard address, which is only valid for binding a socket."""
-    address = _address(host)
-    inner = getattr(address, "ipv4_mapped", None)
-    return host in ("0", "*") or any(
-        candidate is not None and candidate.is_unspecified for candidate in (address, inner)
-    )
-
-
-def is_private(host: str) -> bool:
-    """Whether a host can be reached only within its network."""
-    address = _address(host)
-    if address is None:
-        return host.endswith((".local", ".internal", ".lan"))
-    return (address.is_private or address.is_link_local) and not address.is_loopback and not address.is_unspecified
 
 
 def flaw(url: str, *, target: bool = False) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from urllib.parse import urlsplit
 
-from inspector.wire.address_scope import AddressScope, IpAddress, scope_of
+from inspector.text.host import AddressScope, IpAddress, scope_of
 from inspector.wire.endpoint import proxy_of
 from inspector.wire.resolve import look_up
 

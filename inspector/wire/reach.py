@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from inspector.lazy_dataclass import dataclass
-from inspector.text.host import authority
-from inspector.wire.address_scope import AddressScope, address_scope
+from inspector.text.host import AddressScope, address_scope, authority
 from inspector.wire.client.client_certificate import ClientCertificate
 from inspector.wire.client.faults import explain
 from inspector.wire.client.http import tls_context

@@ -8,8 +8,8 @@ from inspector.findings.signatures.keyset import KeySet, read_keys, read_pem
 from inspector.protocol.errors import usage_error
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.model import Unreadable
+from inspector.text.host import AddressScope, address_scope
 from inspector.text.limited_file import read_limited
-from inspector.wire.address_scope import AddressScope, address_scope
 from inspector.wire.client.credentials import origin
 from inspector.wire.endpoint import endpoint_of
 

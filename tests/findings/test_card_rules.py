@@ -143,7 +143,10 @@ def test_wrappers_and_flows_that_are_null_are_not_set():
         ("http://[2606:4700::1111]/a2a", {"CARD-043", "CARD-046"}),
         ("http://[fd00::1]/a2a", {"CARD-004"}),
         ("http://[::1]/a2a", {"CARD-004"}),
-        ("http://agent/a2a", {"CARD-046"}),
+        ("http://agent/a2a", {"CARD-004"}),
+        ("http://100.64.0.1/a2a", {"CARD-004", "CARD-043"}),
+        ("http://0.0.0.0/a2a", {"CARD-045"}),
+        ("http://0:8000/a2a", {"CARD-045"}),
     ],
 )
 def test_the_address_of_an_interface_is_public_private_or_local(url: str, rules: set[str]):
@@ -152,6 +155,23 @@ def test_the_address_of_an_interface_is_public_private_or_local(url: str, rules:
     assert rules_of(judged(card, "1.0")) == rules
     at_address = check(card, "1.0", Served("http://[2606:4700::2]/card", serving.VALID_HEADERS))
     assert rules_of(at_address) == rules
+
+
+@pytest.mark.parametrize(
+    ("served", "url", "rules"),
+    [
+        ("http://localhost:8080/card", "http://[::ffff:127.0.0.1]:9999/a2a", set()),
+        ("http://localhost:8080/card", "http://agent:9999/a2a", {"CARD-046"}),
+        ("http://agent:8080/card", "http://10.0.0.1/a2a", {"CARD-046"}),
+        ("http://agent:8080/card", "http://localhost/a2a", {"CARD-004"}),
+        ("http://100.64.0.1/card", "http://10.0.0.1/a2a", {"CARD-004"}),
+        ("http://10.0.0.1/card", "http://169.254.0.1/a2a", {"CARD-004"}),
+    ],
+)
+def test_an_interface_that_fewer_machines_can_reach_than_the_card_is_reported(served: str, url: str, rules: set[str]):
+    card = patched(VALID_CARDS["1.0"], {})
+    card["supportedInterfaces"] = [{**card["supportedInterfaces"][0], "url": url}]
+    assert rules_of(check(card, "1.0", Served(served, serving.VALID_HEADERS))) == rules
 
 
 @pytest.mark.parametrize("sample", SAMPLES, ids=lambda path: path.stem)

@@ -6,7 +6,7 @@ import pytest
 
 from inspector.protocol.errors import FaultError
 from inspector.session.login.metadata import checked_url
-from inspector.wire.address_scope import AddressScope, address_scope
+from inspector.text.host import AddressScope, address_scope
 from inspector.wire.private_address import nearer_address, private_address
 from inspector.wire.reach import reachable
 

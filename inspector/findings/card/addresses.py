@@ -7,9 +7,10 @@ from collections.abc import Iterator
 from inspector.findings.card.facts import Facts
 from inspector.findings.card.valid_examples import with_interface
 from inspector.findings.rule_set import ERROR, HINT, V1, WARNING, RuleSet, Violation
-from inspector.findings.url import flaw, host_of, is_local, is_private, is_wildcard, split
+from inspector.findings.url import flaw, host_of, split
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
+from inspector.text.host import AddressScope, address_scope
 
 RULE_SET = RuleSet[Facts]()
 
@@ -84,8 +85,8 @@ def unfit_scheme(card: Facts) -> Iterator[Violation]:
 def not_encrypted(card: Facts) -> Iterator[Violation]:
     for interface in card.interfaces:
         host = host_of(interface.url)
-        inside = is_local(host) or is_private(host) or is_wildcard(host) or not _may_be_public(host)
-        if interface.url.lower().startswith(("http://", "ws://")) and host and not inside:
+        outside = address_scope(host) <= AddressScope.SHARED
+        if interface.url.lower().startswith(("http://", "ws://")) and host and outside:
             yield Violation(pointer(*interface.steps, "url"), f"url is {interface.url}")
 
 
@@ -116,7 +117,7 @@ def userinfo(card: Facts) -> Iterator[Violation]:
 )
 def wildcard(card: Facts) -> Iterator[Violation]:
     for interface in card.interfaces:
-        if is_wildcard(host_of(interface.url)):
+        if address_scope(host_of(interface.url)) is AddressScope.WILDCARD:
             yield Violation(pointer(*interface.steps, "url"), f"url is {interface.url}")
 
 
@@ -131,11 +132,9 @@ def wildcard(card: Facts) -> Iterator[Violation]:
 )
 def unreachable(card: Facts) -> Iterator[Violation]:
     served = host_of(card.served.url)
-    if not served or is_local(served):
-        return
-    for interface in card.interfaces:
+    for interface in card.interfaces if served else ():
         host = host_of(interface.url)
-        if is_local(host) or (is_private(host) and not is_private(served) and _may_be_public(served)):
+        if host and address_scope(served) < address_scope(host) <= AddressScope.MACHINE:
             yield Violation(pointer(*interface.steps, "url"), f"{interface.url}; the card was served by {served}")
 
 
@@ -152,7 +151,7 @@ def other_origin(card: Facts) -> Iterator[Violation]:
     served = host_of(card.served.url)
     for interface in card.interfaces if served else ():
         host = host_of(interface.url)
-        if host and host != served and not (is_local(host) or is_wildcard(host) or is_private(host)):
+        if host and host != served and address_scope(host) <= min(address_scope(served), AddressScope.LINK):
             yield Violation(pointer(*interface.steps, "url"), f"{host}; the card was served by {served}")
 
 
@@ -229,8 +228,3 @@ def _all_urls(card: Facts) -> Iterator[tuple[str, str]]:
     yield from ((pointer(*interface.steps, "url"), interface.url) for interface in card.interfaces)
     yield from _other_urls(card)
     yield from card.login_urls()
-
-
-def _may_be_public(host: str) -> bool:
-    """Return whether a host is a domain name or an address; a name without a dot belongs to the local network."""
-    return "." in host or ":" in host

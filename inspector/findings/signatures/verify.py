@@ -10,11 +10,12 @@ from typing import NamedTuple
 
 from inspector.findings.signatures.canonical import payloads, uncovered
 from inspector.findings.signatures.keyset import ALGORITHMS, Key, KeySet, base64url
-from inspector.findings.url import is_local, split
+from inspector.findings.url import split
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.jsonvalue import brief, parse_strictly, text_in, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.pointer import pointer
+from inspector.text.host import is_local
 
 _MAX_SIGNATURES = 32
 _MAX_KEYS = 16

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import binascii
-import ipaddress
 import re
 from base64 import b64decode, b64encode
 from urllib.parse import urlsplit
@@ -26,7 +25,7 @@ from inspector.protocol.errors import (
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.model import Json, Request, Unreadable
 from inspector.protocol.operations import PUSH, SENDS, STREAMING, Operation
-from inspector.text.host import authority
+from inspector.text.host import authority, is_local
 
 DETAILS = "grpc-status-details-bin"
 """The name of the metadata with the details of an error."""
@@ -98,15 +97,8 @@ def complete_url(url: str, card_url: str = "") -> str:
         host, port = parts.hostname or "", parts.port
     except ValueError:
         return f"http://{url}"
-    tls = port == 443 or (card_url.lower().startswith(("https:", "grpcs:")) and not _is_local(host))
+    tls = port == 443 or (card_url.lower().startswith(("https:", "grpcs:")) and not is_local(host))
     return f"{'https' if tls else 'http'}://{url}"
-
-
-def _is_local(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost" or host.endswith(".localhost")
 
 
 def _target(url: str) -> tuple[str, bool]:

@@ -38,8 +38,8 @@ from inspector.session.doctor.steps import (
 from inspector.session.exchange import Exchange
 from inspector.session.hints import CHECK_LOG
 from inspector.session.session import Session
+from inspector.text.host import AddressScope, address_scope
 from inspector.wire import reach
-from inspector.wire.address_scope import AddressScope, address_scope
 from inspector.wire.client.credentials import split_userinfo
 from inspector.wire.discovery import (
     LOGIN_PAGE_HINT,

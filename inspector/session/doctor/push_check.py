@@ -18,7 +18,7 @@ from inspector.session.doctor.probe import finish, in_words, remedy_of
 from inspector.session.doctor.steps import PUSH, Step, Timeouts
 from inspector.session.push.senders import sort_requests
 from inspector.session.session import Session
-from inspector.wire.address_scope import AddressScope, address_scope
+from inspector.text.host import AddressScope, address_scope
 from inspector.wire.endpoint import endpoint_of
 
 if TYPE_CHECKING:  # only a message needs it

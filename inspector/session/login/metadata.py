@@ -11,8 +11,8 @@ from inspector.protocol.oauth import ServerMetadata, issuer_matches, read_metada
 from inspector.session.login.exchange import LoginChannel, UntrustedServerError, invalid, refusal
 from inspector.session.login.options import LoginOption
 from inspector.session.login.state import Step
+from inspector.text.host import AddressScope, address_scope
 from inspector.text.sanitise import clean
-from inspector.wire.address_scope import AddressScope, address_scope
 from inspector.wire.client.credentials import origin
 
 _SHOWN = 200

@@ -10,8 +10,8 @@ from inspector.capture.records import Record
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.session.push.webhook_registration import WebhookRegistration
+from inspector.text.host import AddressScope, address_scope
 from inspector.text.units import counted, duration
-from inspector.wire.address_scope import AddressScope, address_scope
 from inspector.wire.endpoint import endpoint_of
 from inspector.wire.reach import Reachable, reachable
 

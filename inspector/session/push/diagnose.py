@@ -29,8 +29,8 @@ from inspector.session.push.service import PushService
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.replay.validation import problem_of
 from inspector.session.tasks import TaskFold
+from inspector.text.host import AddressScope, address_scope
 from inspector.text.units import counted, timestamp_seconds
-from inspector.wire.address_scope import AddressScope, address_scope
 from inspector.wire.endpoint import endpoint_of
 from inspector.wire.reach import connect, tls_handshake
 from inspector.wire.receiver.delivery import NO_TLS

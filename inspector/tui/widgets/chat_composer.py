@@ -13,13 +13,14 @@ from textual.message import Message
 from textual.timer import Timer
 
 from inspector.capture.private_files import CaptureError, reason
-from inspector.findings.url import is_local
+from inspector.findings.url import host_of
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import FaultError
 from inspector.session.call import Call
 from inspector.session.compose.draft import Draft, DraftPart, PartKind
 from inspector.session.compose.history import MessageHistory, SavedDraft
 from inspector.session.session import Session
+from inspector.text.host import is_local
 from inspector.tui import lazy_loading
 from inspector.tui.compose.schema_form import Unfinished, forms_of, open_form
 from inspector.tui.keys import bind, key_of
@@ -93,7 +94,7 @@ class ChatComposer(Composer):
             return
         host = self._session.host
         # A local agent may have another port at every start.
-        here = is_local(host.partition(":")[0]) or not host
+        here = is_local(host_of(host)) or not host
         saved = SavedDraft(self._session.journal.redactor, connection.card.name or host if here else host)
         draft = await asyncio.to_thread(saved.load)
         if self._unsent is None:
