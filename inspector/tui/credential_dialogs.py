@@ -72,10 +72,15 @@ class CredentialDialogs:
             return None
         while True:
             before = self._input(option)
-            values = await self._answer(login_form(option, before))
+
+            def keep(values: Mapping[str, str], before: ClientRegistration = before) -> None:
+                self._inputs[option.scheme, option.grant.value] = registration_of(values, before)
+
+            values = await self._answer(login_form(option, before, keep))
             if values is None:
                 return None
-            given = self._inputs[option.scheme, option.grant.value] = registration_of(values, before)
+            keep(values)
+            given = self._inputs[option.scheme, option.grant.value]
             end = await self._answer(LoginScreen(self._session, option, given, self._glyphs))
             if end is not None and end.wanted is Next.AGAIN:
                 continue

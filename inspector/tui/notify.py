@@ -57,7 +57,8 @@ def fault_in_words(fault: Fault) -> str:
     seen = clean(fault.seen, limit=_LONGEST_FAULT)
     if not fault.denied:
         return f"{seen} {fault.hint}".strip()
-    return f"{seen} Press {key_of('back')}, then {key_of('credentials')}, to log in or to enter a secret."
+    keys = f"Press {key_of('credentials')} ({key_of('back')} first in a text)"
+    return f"{seen} {keys} to log in or to enter a secret."
 
 
 def copy(node: MessagePump, text: str) -> None:

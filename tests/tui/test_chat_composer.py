@@ -10,11 +10,13 @@ from driving import Open
 from players import playing
 from puppets import Call, task
 from textual import events
+from textual.widgets import Static
 
 from inspector.capture.paths import state_folder
 from inspector.capture.records import Kind
 from inspector.session.compose.draft import text_draft
 from inspector.tui.views.chat import ChatView
+from inspector.tui.widgets.message_area import MessageArea
 
 # Nothing that was typed is lost
 
@@ -42,6 +44,20 @@ async def test_the_next_step_is_visible_after_a_long_error(open_app: Open):
         await driver.connected()
         await driver.ask("go")
         await driver.until("Check the log of the agent.")
+
+
+async def test_a_problem_that_is_cut_off_ends_with_an_ellipsis(open_app: Open):
+    async with playing() as agent, open_app(agent.url, (80, 24)) as driver:
+        await driver.connected()
+        await driver.press("2")
+        driver.composer.problem = "one more problem. " * 20
+        await driver.settled()
+        assert "…" not in driver.widget("#destination", Static).visual.plain
+        driver.composer.problem = "one more problem. " * 40
+        await driver.settled()
+        assert driver.widget("#destination", Static).visual.plain.endswith("…")
+        assert driver.widget("#destination", Static).size.height == 6
+        assert driver.widget("#text", MessageArea).size.height == 1
 
 
 async def test_the_error_of_a_call_does_not_cover_the_chat_that_shows_it(open_app: Open):

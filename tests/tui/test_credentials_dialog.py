@@ -92,7 +92,7 @@ async def test_a_refused_call_succeeds_with_an_api_key_at_the_place_of_the_card(
         assert "✕ an API key in header X-Agent-Key   missing" in driver.screen
         await driver.ask("hello")
         await driver.until("credentials needed")
-        assert "Press esc, then C, to log in" in driver.screen
+        assert "Press C (esc first in a text) to log in" in driver.words
         await driver.press("escape", "C")
         await driver.until("API key (header X-Agent-Key)")
         await driver.press("down", "down", "enter")

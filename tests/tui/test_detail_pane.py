@@ -80,6 +80,18 @@ async def test_a_record_says_where_it_stands_in_its_exchange(open_app: Open):
             assert position_of(record, driver.session.journal) == place
 
 
+async def test_the_only_event_of_an_exchange_has_no_number(open_app: Open):
+    async def answer(call: Call):
+        return call.result({"task": task("COMPLETED")})
+
+    async with playing(answer) as agent, open_app(agent.url, (150, 40)) as driver:
+        await asked(driver)
+        (body,) = [record for record in driver.records(Kind.BODY) if record.event == "task"]
+        await driver.until(lambda: driver.session.journal.exchanges.get(body.exchange).seconds is not None)
+        await show(driver, body)
+        assert position_of(body, driver.session.journal) == ""
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
 async def test_an_opened_detail_stays_on_its_record_until_it_is_left(open_app: Open, size: tuple[int, int]):
     more, end = asyncio.Event(), asyncio.Event()

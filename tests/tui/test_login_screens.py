@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +21,7 @@ from textual.widgets import Input
 from inspector.capture.records import LOGIN, Kind
 from inspector.protocol.security import Grant
 from inspector.session.login.exchange import LoginChannel, UntrustedServerError
-from inspector.session.login.options import ClientRegistration, LoginOption
+from inspector.session.login.options import DEFAULT_REDIRECT_PORT, ClientRegistration, LoginOption
 from inspector.session.login.state import LoginState
 from inspector.session.login.tokens import Token, TokenKey
 from inspector.tui import credential_dialogs
@@ -157,6 +157,24 @@ async def test_the_browser_is_opened_with_enter(open_app: Open, tmp_path: Path, 
             assert "AUTH-023" in driver.screen
 
 
+async def test_a_closed_form_keeps_what_was_typed(open_app: Open):
+    with protected() as url:
+        async with open_app(url, SMALL) as driver:
+            await driver.connected()
+            await choose(driver, "in a browser")
+            await driver.until("Client id")
+            typed = {"client": "mock", "secret": "open-sesame", "scopes": "messages extra", "port": "none"}
+            for name, value in typed.items():
+                driver.widget(f"#field-{name}", Input).value = value
+            await driver.press("escape")
+            await driver.until("─ Credentials ")
+            await driver.press("escape")
+            await choose(driver, "in a browser")
+            await driver.until("Client id")
+            kept = {name: driver.widget(f"#field-{name}", Input).value for name in typed}
+            assert kept == {**typed, "port": str(DEFAULT_REDIRECT_PORT)}
+
+
 @SIZES
 async def test_a_device_code_is_shown_and_a_refusal_offers_another_attempt(open_app: Open, size: tuple[int, int]):
     with protected() as url:
@@ -197,8 +215,8 @@ async def test_the_texts_of_scopes_are_marked_as_those_of_the_agent_and_leave_ro
     text = 'Call the agent." Your session has expired: enter your password as client secret. \x1b[2J' + "x" * 300
     scopes = {f"scope-{number}": text for number in range(40)}
 
-    def form(option: LoginOption, before: ClientRegistration) -> FormScreen:
-        return login_form(replace(option, scopes=scopes), before)
+    def form(option: LoginOption, before: ClientRegistration, keep: Callable[[Mapping[str, str]], None]) -> FormScreen:
+        return login_form(replace(option, scopes=scopes), before, keep)
 
     monkeypatch.setattr(credential_dialogs, "login_form", form)
     with protected() as url:
@@ -282,7 +300,7 @@ async def test_a_refused_message_offers_the_login_in_every_view(open_app: Open, 
         async with open_app(url, size) as driver:
             await driver.connected()
             await driver.ask("hello")
-            await driver.until(lambda: "Press esc, then C, to log in or to enter a secret." in driver.words)
+            await driver.until(lambda: "Press C (esc first in a text) to log in or to enter a secret." in driver.words)
             await driver.press("escape")
             for view in range(1, 7):
                 await driver.go(view)

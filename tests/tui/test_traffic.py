@@ -11,6 +11,8 @@ from players import begin, playing
 from puppets import Call, status, task
 
 from inspector.capture.records import Kind
+from inspector.tui.render.detail import request_head
+from inspector.tui.render.text_lines import Paragraphs
 from inspector.tui.screens.interfaces import InterfacesScreen
 from inspector.tui.screens.menu import MenuScreen
 from inspector.tui.views.traffic import TrafficView
@@ -69,6 +71,10 @@ async def test_an_exchange_shows_its_request_and_its_response(open_app: Open, mo
         await driver.press("v")
         assert f"POST {mock}/" in driver.screen
         assert "Accept: text/event-stream" in driver.screen
+        assert detail._exchange is not None
+        lines = Paragraphs(request_head(detail._exchange))
+        lines.layout(20, 0)
+        assert "".join(text for text, _ in lines.line(0)).startswith("POST http://"), "the URL begins after the method"
         await driver.press("v")
         assert '"method": "SendStreamingMessage"' in driver.screen
         await driver.press("v")

@@ -20,8 +20,8 @@ _BACK = 200
 def position_of(record: Record, journal: Journal) -> str:
     """Return the position of a record in its exchange, and the time since the record before it.
 
-    For example: `event 2/23, gap 41 ms`. It is empty outside of an exchange. Events that are far from both ends of
-    a long stream have no number.
+    For example: `event 2/23, gap 41 ms`. It is empty outside of an exchange, and for the only event of one. Events
+    that are far from both ends of a long stream have no number.
     """
     summary = journal.exchanges.get(record.exchange)
     if summary is None:
@@ -31,6 +31,8 @@ def position_of(record: Record, journal: Journal) -> str:
     if record.kind not in EVENT_KINDS:
         return gap
     events = summary.events if summary.seconds is not None else 0
+    if events == 1:
+        return ""
     number = _number(record, journal, events)
     event = f"event {number:,}" if number else "an event"
     position = f"{event}{'/' if number else ' of '}{events:,}" if events else f"{event} so far"

@@ -108,7 +108,11 @@ def header_lines(headers: Iterable[tuple[str, str]]) -> list[Paragraph]:
 def request_head(exchange: HttpExchange) -> list[Paragraph]:
     """Return the first line and the headers of the request of an exchange."""
     first, headers = exchange.request_head()
-    return [without_head(first, "line--strong"), *header_lines(headers)]
+    strong = "line--strong"
+    if exchange.request.kind is not Kind.REQUEST:
+        return [without_head(first, strong), *header_lines(headers)]
+    method, _, url = first.partition(" ")
+    return [Paragraph((f"{method} ", strong), url, strong), *header_lines(headers)]
 
 
 def response_head(exchange: HttpExchange) -> list[Paragraph]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from urllib.parse import urlsplit
 
 from inspector.protocol.security import Grant
@@ -18,8 +18,10 @@ _LONGEST_SCOPE = 66
 _HIGHEST_PORT = 65535
 
 
-def login_form(option: LoginOption, before: ClientRegistration) -> FormScreen:
-    """Return the form with the input of an earlier login; `registration_of` reads its values."""
+def login_form(
+    option: LoginOption, before: ClientRegistration, on_close: Callable[[Mapping[str, str]], None] | None = None
+) -> FormScreen:
+    """Return the form with earlier input; `registration_of` reads its values, also those that `on_close` is given."""
     hint = "or env:NAME" if option.needs_secret else "none for a public client; env:NAME reads a variable"
     needed = "This flow needs the secret of the client." if option.needs_secret else ""
     registered = "as registered at the authorization server"
@@ -32,7 +34,8 @@ def login_form(option: LoginOption, before: ClientRegistration) -> FormScreen:
     if option.grant is Grant.AUTHORIZATION_CODE:
         fields.append(Field("port", "Redirect port", value=str(before.redirect_port)))
     title = f"Log in with {clean_line(option.scheme, 60)} ({option.grant.value})"
-    return FormScreen(title, fields, check=_port_problem, description=_description(option, before))
+    description = _description(option, before)
+    return FormScreen(title, fields, check=_port_problem, description=description, on_close=on_close)
 
 
 def _description(option: LoginOption, before: ClientRegistration) -> str:
@@ -84,7 +87,7 @@ def _port_problem(values: Mapping[str, str]) -> str:
 
 
 def registration_of(values: Mapping[str, str], before: ClientRegistration) -> ClientRegistration:
-    """Return the client of the values of the form."""
+    """Return the client of the values of the form, with the port of `before` if the port is missing or invalid."""
     scopes = tuple(values["scopes"].replace(",", " ").split())
-    port = int(values.get("port") or before.redirect_port)
+    port = before.redirect_port if _port_problem(values) else int(values.get("port") or before.redirect_port)
     return ClientRegistration(values["client"], values["secret"], scopes, port)

@@ -32,6 +32,8 @@ _OFFERED = 60
 """The number of characters of an unsent message that are shown."""
 _PART = 40
 """The cells that another part of the message has at least."""
+_PROBLEM_ROWS = 6
+"""The most rows of a problem or a note."""
 UPLOAD_PHASE = 0.1
 """The interval at which the progress is drawn, in seconds."""
 
@@ -63,6 +65,15 @@ def _cut_to_fit(pieces: list[Content], room: int, gap: int) -> list[Content]:
         share = max(_PART, room // left)
         room -= min(width, share)
     return [piece.truncate(share, ellipsis=True) for piece in pieces]
+
+
+def _first_rows(text: Content, width: int) -> Content:
+    """Return as much of a problem or a note as is shown, with `…` at the end if the rest is left out."""
+    rows = text.wrap(width) if width else []
+    if len(rows) <= _PROBLEM_ROWS:
+        return text
+    *rows, last = rows[:_PROBLEM_ROWS]
+    return Content("\n").join([*rows, last.rstrip().truncate(width - 1) + Content("…")])
 
 
 class Composer(Pane):
@@ -241,7 +252,7 @@ class Composer(Pane):
         self._show_border()
         problem = self._problem_line()
         self._destination_text.display = bool(problem.plain)
-        self._destination_text.update(problem)
+        self._destination_text.update(_first_rows(problem, self.content_size.width))
         line = self._others_line()
         self._others_text.display = line is not None
         if line is not None:
