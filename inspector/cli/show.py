@@ -16,7 +16,7 @@ from inspector.cli.output import Output
 from inspector.cli.styles import Piece, Role, Styled
 from inspector.session.exporters import RECORD_FORMATS
 from inspector.session.exporters.json_lines import iso_time
-from inspector.session.extension_use import Result, results_in
+from inspector.session.extension_use import VerificationResult, results_in
 from inspector.session.payload import payload_json
 from inspector.text.sanitise import clean
 
@@ -76,7 +76,7 @@ def _hits(capture: Capture, query: Query) -> Iterator[Record]:
 _ROLES = {"valid": Role.GOOD, "not valid": Role.BAD}
 
 
-def _outcome(result: Result) -> Piece:
+def _outcome(result: VerificationResult) -> Piece:
     role = _ROLES.get(result.outcome)
     return result.outcome if role is None else Styled(result.outcome, role)
 

@@ -24,7 +24,7 @@ _LONGEST = 200
 """The most titles and results of a payload, and the most characters of a result."""
 
 
-class Result(NamedTuple):
+class VerificationResult(NamedTuple):
     """What was verified when a payload was recorded: of which mandate, what, with which outcome, and the reason."""
 
     name: str
@@ -104,14 +104,14 @@ def id_of(value: Json, redactor: Redactor) -> str:
     return hashlib.sha256(written.encode()).hexdigest()[:16]
 
 
-def results_of(value: Json, journal: Journal) -> list[Result] | None:
+def results_of(value: Json, journal: Journal) -> list[VerificationResult] | None:
     """Return what was verified in the data of an extension when it was recorded last; None if nothing was."""
     rows = journal.verified.get(id_of(value, journal.redactor))
-    return None if rows is None else [Result(*row) for row in rows]
+    return None if rows is None else [VerificationResult(*row) for row in rows]
 
 
-def results_in(record: Record) -> Iterator[Result]:
+def results_in(record: Record) -> Iterator[VerificationResult]:
     """Return what was verified when a record was made."""
     for rows in (record.meta.get(VERIFIED) or {}).values():
         for row in rows:
-            yield Result(*row)
+            yield VerificationResult(*row)

@@ -27,8 +27,8 @@ _MOST_SEARCHED = 50
 """The number of events at either end of a stream that are searched for timestamps."""
 
 
-class StreamEnd(StrEnum):
-    """How a stream ended; only `DONE` is a regular end."""
+class StreamStatus(StrEnum):
+    """Whether a stream is open, or how it ended; only `DONE` is a regular end."""
 
     OPEN = "open"
     DONE = "ended"
@@ -38,11 +38,11 @@ class StreamEnd(StrEnum):
     UNKNOWN = "the capture ends"
 
 
-_ENDS: dict[str, StreamEnd] = {
-    Ending.COMPLETE: StreamEnd.DONE,
-    Ending.BROKEN: StreamEnd.BROKEN,
-    Ending.STOPPED: StreamEnd.STOPPED,
-    Ending.LIMIT: StreamEnd.LIMIT,
+_ENDS: dict[str, StreamStatus] = {
+    Ending.COMPLETE: StreamStatus.DONE,
+    Ending.BROKEN: StreamStatus.BROKEN,
+    Ending.STOPPED: StreamStatus.STOPPED,
+    Ending.LIMIT: StreamStatus.LIMIT,
 }
 
 
@@ -58,7 +58,7 @@ class StreamHealth:
     """
 
     number: int
-    end: StreamEnd
+    end: StreamStatus
     events: int
     keepalives: int
     size: int
@@ -77,13 +77,13 @@ class StreamHealth:
     @property
     def lost(self) -> bool:
         """Return whether the connection failed or a limit was reached."""
-        return self.end in (StreamEnd.BROKEN, StreamEnd.LIMIT)
+        return self.end in (StreamStatus.BROKEN, StreamStatus.LIMIT)
 
     @property
     def words(self) -> str:
         """Return the number of events; after an irregular end, also how it ended: `disconnected after 3 events`."""
         events = counted(self.events, "event")
-        return events if self.end in (StreamEnd.OPEN, StreamEnd.DONE) else f"{self.end} after {events}"
+        return events if self.end in (StreamStatus.OPEN, StreamStatus.DONE) else f"{self.end} after {events}"
 
 
 def health(
@@ -98,11 +98,11 @@ def health(
         return None
     ended = summary.seconds is not None or recorded
     if summary.seconds is not None:
-        end, end_at = _ENDS.get(summary.how, StreamEnd.BROKEN), pulse.began + summary.seconds
+        end, end_at = _ENDS.get(summary.how, StreamStatus.BROKEN), pulse.began + summary.seconds
     elif recorded:
-        end, end_at = StreamEnd.UNKNOWN, summary.last_at
+        end, end_at = StreamStatus.UNKNOWN, summary.last_at
     else:
-        end, end_at = StreamEnd.OPEN, max(now, summary.last_at)
+        end, end_at = StreamStatus.OPEN, max(now, summary.last_at)
     total = max(0.0, end_at - pulse.began)
     streaming = pulse.last - pulse.first
     rate = (sum(pulse.slices) - 1) / streaming if streaming > 0 else 0.0

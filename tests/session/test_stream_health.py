@@ -11,7 +11,7 @@ from scripted import Agent, Heard, OpenSession, artifact, frame, say, status, st
 
 from inspector.session.exchanges import SLICES, ArrivalHistogram, ExchangeSummary
 from inspector.session.session import Session
-from inspector.session.stream_health import StreamEnd, StreamHealth, dated_span, health, looks_buffered
+from inspector.session.stream_health import StreamHealth, StreamStatus, dated_span, health, looks_buffered
 
 
 def summary(*beats: float, how: str = "complete", seconds: float | None = 10.0) -> ExchangeSummary:
@@ -42,7 +42,7 @@ def test_times_and_rate_are_those_of_the_events():
     found = health_of(1, 2, 3, 7)
     assert (found.first_byte, found.first_event, found.total, found.gap, found.gap_ended) == (0.25, 1, 10, 4, 7)
     assert found.rate == pytest.approx(0.5)
-    assert (found.end, found.words, found.idle, found.lost) == (StreamEnd.DONE, "4 events", 0, False)
+    assert (found.end, found.words, found.idle, found.lost) == (StreamStatus.DONE, "4 events", 0, False)
 
 
 def test_events_of_one_read_are_no_gap():
@@ -52,7 +52,7 @@ def test_events_of_one_read_are_no_gap():
 
 def test_a_stream_without_events_has_no_first_event():
     found = health_of(seconds=None, now=3)
-    assert (found.first_event, found.gap, found.rate, found.arrivals, found.end) == (None, 0, 0, [], StreamEnd.OPEN)
+    assert (found.first_event, found.gap, found.rate, found.arrivals, found.end) == (None, 0, 0, [], StreamStatus.OPEN)
     assert found.idle == 2.75
 
 
@@ -134,7 +134,7 @@ async def test_a_disconnected_stream_reports_how_many_events_it_had(agent: Agent
     one = await last(session)
     found = health(one, one.last_at, dated_span(session.journal.capture, one))
     assert found is not None
-    assert (found.end, found.words, found.lost) == (StreamEnd.BROKEN, "disconnected after 3 events", True)
+    assert (found.end, found.words, found.lost) == (StreamStatus.BROKEN, "disconnected after 3 events", True)
     assert found.first_byte is not None
     assert found.first_event is not None
     assert found.first_byte <= found.first_event <= found.total
@@ -144,6 +144,6 @@ async def test_a_disconnected_stream_reports_how_many_events_it_had(agent: Agent
 def test_the_times_of_a_stream_without_end_do_not_advance_in_a_recording():
     found = health(summary(1.0, 2.0, seconds=None), 1e9, recorded=True)
     assert found is not None
-    assert (found.end, found.idle, found.lost) == (StreamEnd.UNKNOWN, 0.0, False)
+    assert (found.end, found.idle, found.lost) == (StreamStatus.UNKNOWN, 0.0, False)
     assert found.words == "the capture ends after 2 events"
     assert found.total < 100

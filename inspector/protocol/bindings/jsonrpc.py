@@ -121,7 +121,7 @@ def decode_call(value: Json) -> Call | ProtocolError:
     if not isinstance(value, dict) or value.get("jsonrpc") != "2.0" or not isinstance(value.get("method"), str):
         return ProtocolError(-32600, "Request payload validation error")
     identity = value.get("id")
-    if isinstance(identity, bool) or not isinstance(identity, str | int | float | None):
+    if not is_request_id(identity):
         return ProtocolError(-32600, "Request payload validation error")
     return Call(value["method"], value.get("params"), identity)
 

@@ -11,7 +11,7 @@ from inspector.session.login.exchange import LoginChannel, refusal
 from inspector.session.login.metadata import Endpoints, checked_url
 from inspector.session.login.state import Step
 from inspector.wire.receiver import jwt
-from inspector.wire.receiver.checks import Result
+from inspector.wire.receiver.checks import CheckResult
 
 _SUBJECT = 200
 """The largest length of the subject that is shown."""
@@ -54,9 +54,9 @@ async def _problem(channel: LoginChannel, endpoints: Endpoints, token: jwt.Jwt, 
     return "" if isinstance(subject, str) and subject else "it has no sub"
 
 
-def _dates(token: jwt.Jwt, now: float) -> Result:
+def _dates(token: jwt.Jwt, now: float) -> CheckResult:
     if "exp" not in token.claims:
-        return Result(False, "no exp, which an ID token requires")
+        return CheckResult(False, "no exp, which an ID token requires")
     return jwt.check_dates(token, now)
 
 

@@ -22,7 +22,7 @@ from inspector.session.push.senders import BROWSING
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.tasks import TaskFold
 from inspector.text.units import duration
-from inspector.wire.receiver.checks import BoundedCache, Check, KnownResults, Result, Scope, Stage
+from inspector.wire.receiver.checks import BoundedCache, Check, CheckResult, KnownResults, Scope, Stage
 from inspector.wire.receiver.delivery import Delivery
 
 _ORDER = {
@@ -32,8 +32,8 @@ _ORDER = {
     Misfit.CHUNK_AFTER_LAST: "late: the artifact was complete",
 }
 """Misfits that only show a changed order or a repeated delivery, which no protocol version forbids."""
-_IN_ORDER = Result(True, "in order")
-_KNOWN = Result(True, "task known")
+_IN_ORDER = CheckResult(True, "in order")
+_KNOWN = CheckResult(True, "task known")
 _MOST_SHAPES = 512
 
 
@@ -70,22 +70,22 @@ EVENT: Stage[PushedEvent] = Stage()
 
 
 @EVENT.check("schema", Scope.BODY_SHAPE)
-def _schema(push: PushedEvent) -> Result:
+def _schema(push: PushedEvent) -> CheckResult:
     """Check that the body can be read, and has the format of the version in which the webhook was registered."""
     event, shape = push.reading.event, push.reading.shape
     if isinstance(event, Unreadable):
-        return Result(False, event.why, (finding("PUSH-003", event.why),))
+        return CheckResult(False, event.why, (finding("PUSH-003", event.why),))
     registered = push.registration.version if push.registration else ""
     if registered in VERSIONS and traits_of(registered).pushes_events is not traits_of(shape).pushes_events:
         seen = f"the event has the schema of A2A {shape}, the webhook was registered in {registered}"
-        return Result(False, seen, (finding("PUSH-006", seen),))
-    return Result(True, f"A2A {shape}")
+        return CheckResult(False, seen, (finding("PUSH-006", seen),))
+    return CheckResult(True, f"A2A {shape}")
 
 
 @EVENT.check("content type", Scope.HEAD)
-def _content_type(push: PushedEvent) -> Result | None:
+def _content_type(push: PushedEvent) -> CheckResult | None:
     line = push.line("content-type")
-    return Result(findings=(finding("PUSH-005", line.text),)) if line is not None and not line.good else None
+    return CheckResult(findings=(finding("PUSH-005", line.text),)) if line is not None and not line.good else None
 
 
 def _lacks_credentials(push: PushedEvent) -> bool:
@@ -95,23 +95,23 @@ def _lacks_credentials(push: PushedEvent) -> bool:
 
 
 @EVENT.check("credentials", Scope.DELIVERY, when=_lacks_credentials)
-def _credentials(push: PushedEvent) -> Result | None:
+def _credentials(push: PushedEvent) -> CheckResult | None:
     """Report that an accepted delivery lacks the Authorization header that its protocol version requires."""
     line, shape = push.line("authorization"), push.reading.shape
     expected = line is not None and shape in VERSIONS and traits_of(shape).authorizes_pushes
-    return Result(findings=(finding("PUSH-004", line.text),)) if line is not None and expected else None
+    return CheckResult(findings=(finding("PUSH-004", line.text),)) if line is not None and expected else None
 
 
 @EVENT.check("objects", Scope.BODY_SHAPE)
-def _objects(push: PushedEvent) -> Result | None:
+def _objects(push: PushedEvent) -> CheckResult | None:
     reading = push.reading
     if push.event is None or isinstance(reading.value, Unreadable):
         return None
-    return Result(findings=judge_push(reading.value, reading.shape))
+    return CheckResult(findings=judge_push(reading.value, reading.shape))
 
 
 @EVENT.check("transitions", Scope.DELIVERY)
-def _transitions(push: PushedEvent) -> Result | None:
+def _transitions(push: PushedEvent) -> CheckResult | None:
     """Report a context id that differs from earlier pushes; misfits that only show a changed order are not reported."""
     event, reading = push.event, push.reading
     contradicts = Misfit.OTHER_CONTEXT in push.misfits
@@ -119,11 +119,11 @@ def _transitions(push: PushedEvent) -> Result | None:
         return None
     found = reading.description
     where = event_in(reading.value, event).pointer + member_pointer("/contextId", reading.shape)
-    return Result(findings=(finding("STREAM-006", found.label or short(found.state) or found.event, where),))
+    return CheckResult(findings=(finding("STREAM-006", found.label or short(found.state) or found.event, where),))
 
 
 @EVENT.check("task", Scope.DELIVERY)
-def _task(push: PushedEvent) -> Result:
+def _task(push: PushedEvent) -> CheckResult:
     """Check that the registration is for the task.
 
     A registration of this session without a task gets the task of its first delivery, which may arrive before the
@@ -132,26 +132,26 @@ def _task(push: PushedEvent) -> Result:
     event, registration = push.event, push.registration
     if event is None:
         unread = isinstance(push.reading.event, Unreadable)
-        return Result(None, "no task can be read" if unread else "a message outside of any task")
+        return CheckResult(None, "no task can be read" if unread else "a message outside of any task")
     task = push.reading.description.task
     if registration is None or task == registration.task_id:
         return _KNOWN
     if not registration.task_id:
-        return _KNOWN if push.known else Result(True, "first event of this task")
+        return _KNOWN if push.known else CheckResult(True, "first event of this task")
     seen = f"registered for {registration.task_id}, pushed for {task}"
-    return Result(False, "another task" if push.known else "unknown task", (finding("PUSH-002", seen),))
+    return CheckResult(False, "another task" if push.known else "unknown task", (finding("PUSH-002", seen),))
 
 
 @EVENT.check("order", Scope.DELIVERY)
-def _order(push: PushedEvent) -> Result:
+def _order(push: PushedEvent) -> CheckResult:
     attempt = push.attempt
     if attempt.number > 1:
         since = f"{duration(attempt.gap)} after attempt {attempt.number - 1}"
-        return Result(None, f"attempt {attempt.number}, {since}; the first attempt is #{attempt.first}")
+        return CheckResult(None, f"attempt {attempt.number}, {since}; the first attempt is #{attempt.first}")
     if attempt.again:
-        return Result(None, f"replay: the same bytes came as #{attempt.again}, which was accepted")
+        return CheckResult(None, f"replay: the same bytes came as #{attempt.again}, which was accepted")
     late = next((_ORDER[misfit] for misfit in push.misfits if misfit in _ORDER), "")
-    return Result(None, late) if late else _IN_ORDER
+    return CheckResult(None, late) if late else _IN_ORDER
 
 
 @dataclass(slots=True)

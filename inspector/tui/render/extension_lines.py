@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from inspector.protocol.extensions.known import Use
 from inspector.protocol.extensions.outline import Line
-from inspector.session.extension_use import Result, results_of
+from inspector.session.extension_use import VerificationResult, results_of
 from inspector.session.journal import Journal
 from inspector.tui.render.text_lines import BLANK, Paragraph
 
@@ -28,7 +28,7 @@ def extension_lines(uses: Sequence[Use], journal: Journal) -> list[Paragraph]:
     return paragraphs
 
 
-def _summary(results: Sequence[Result] | None) -> list[Line]:
+def _summary(results: Sequence[VerificationResult] | None) -> list[Line]:
     """Return how many signatures, hashes and times have each outcome; they were verified when they were recorded."""
     if results is None:
         return [Line(0, "verified", "nothing: it has no signature, or was recorded without checks")]
@@ -39,7 +39,7 @@ def _summary(results: Sequence[Result] | None) -> list[Line]:
     return [Line(0, "verified", words, any(result.is_problem for result in results))]
 
 
-def _verified_lines(results: Sequence[Result]) -> list[Line]:
+def _verified_lines(results: Sequence[VerificationResult]) -> list[Line]:
     lines, name = [], ""
     for result in results:
         if result.name != name:

@@ -45,7 +45,7 @@ class Check(NamedTuple):
     text: str
 
 
-class Result(NamedTuple):
+class CheckResult(NamedTuple):
     """What a check returns: the line that is shown for the delivery (none if `text` is empty), and findings."""
 
     good: bool | None = None
@@ -53,7 +53,7 @@ class Result(NamedTuple):
     findings: tuple[Finding, ...] = ()
 
 
-_NOTHING = Result()
+_NOTHING = CheckResult()
 
 
 class Report(NamedTuple):
@@ -77,7 +77,7 @@ class DeclaredCheck(NamedTuple, Generic[Subject]):
     scope: Scope
     status: int
     when: Callable[[Subject], bool]
-    function: Callable[[Subject], Result | None]
+    function: Callable[[Subject], CheckResult | None]
 
 
 class KnownResults:
@@ -116,10 +116,10 @@ class Stage(Generic[Subject]):
 
     def check(
         self, name: str, scope: Scope, *, status: int = 0, when: Callable[[Subject], bool] = lambda _: True
-    ) -> Callable[[Callable[[Subject], Result | None]], Callable[[Subject], Result | None]]:
+    ) -> Callable[[Callable[[Subject], CheckResult | None]], Callable[[Subject], CheckResult | None]]:
         """Declare a check; with `status`, a failed check rejects the delivery with that status."""
 
-        def declare(function: Callable[[Subject], Result | None]) -> Callable[[Subject], Result | None]:
+        def declare(function: Callable[[Subject], CheckResult | None]) -> Callable[[Subject], CheckResult | None]:
             self.checks += (DeclaredCheck(next(_numbers), name, scope, status, when, function),)
             return function
 

@@ -10,7 +10,7 @@ from inspector.findings.signatures.keyset import ALGORITHMS, KeySet, base64url
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.jsonvalue import brief, is_number, parse
 from inspector.protocol.model import Json
-from inspector.wire.receiver.checks import Result
+from inspector.wire.receiver.checks import CheckResult
 
 LEEWAY = 60.0
 """How many seconds the clocks of sender and receiver may differ."""
@@ -52,70 +52,72 @@ def read(text: str) -> Jwt | str:
     return Jwt(header, claims, ".".join(parts[:2]).encode(), raw[2])
 
 
-def check_body_hash(jwt: Jwt, body: bytes) -> Result:
+def check_body_hash(jwt: Jwt, body: bytes) -> CheckResult:
     """Compare the hash in the JWT with the hash of the body."""
     claimed = jwt.claims.get(_BODY_HASH)
     if claimed is None:
-        return Result(None, f"the JWT has no {_BODY_HASH}, so it is valid for any body")
+        return CheckResult(None, f"the JWT has no {_BODY_HASH}, so it is valid for any body")
     if isinstance(claimed, str) and claimed.lower() == hashlib.sha256(body).hexdigest():
-        return Result(True, f"{_BODY_HASH} matches the body")
-    return Result(False, f"{_BODY_HASH} does not match the body")
+        return CheckResult(True, f"{_BODY_HASH} matches the body")
+    return CheckResult(False, f"{_BODY_HASH} does not match the body")
 
 
-def check_signature(jwt: Jwt, keys: KeySet) -> Result:
+def check_signature(jwt: Jwt, keys: KeySet) -> CheckResult:
     """Verify the signature with the keys that the header may refer to; one match is sufficient."""
     name, kid = jwt.header.get("alg"), jwt.header.get("kid")
     if not isinstance(name, str) or name not in ALGORITHMS:
-        return Result(False, f"alg {brief(name)} is not accepted, expected an algorithm with a public key")
+        return CheckResult(False, f"alg {brief(name)} is not accepted, expected an algorithm with a public key")
     if "crit" in jwt.header:
-        return Result(False, "the JWT requires extensions (crit) that are not supported")
+        return CheckResult(False, "the JWT requires extensions (crit) that are not supported")
     if not keys.keys:
-        return Result(False, "the registration has no key to verify the JWT: register the webhook with a JWKS")
+        return CheckResult(False, "the registration has no key to verify the JWT: register the webhook with a JWKS")
     tried: list[str] = []
     for key in keys.named(kid if isinstance(kid, str) else ""):
         why = key.why_not(name)
         if not why and key.verifies(name, jwt.signed, jwt.signature):
-            return Result(True, f"{name}, verified with {key.name}")
+            return CheckResult(True, f"{name}, verified with {key.name}")
         tried.append(why or f"not valid with {key.name}")
-    return Result(False, "; ".join(tried) or f"the JWKS has no key with the kid {brief(kid)}")
+    return CheckResult(False, "; ".join(tried) or f"the JWKS has no key with the kid {brief(kid)}")
 
 
-def check_claim(jwt: Jwt, name: str, expected: str) -> Result:
+def check_claim(jwt: Jwt, name: str, expected: str) -> CheckResult:
     """Compare the claim `iss` or `aud` with the required value, `""` for any; `aud` may be a list."""
     claim = jwt.claims.get(name)
     if not expected:
-        return Result(None, f"{name} {brief(claim)}, any value is accepted" if claim else "not required")
+        return CheckResult(None, f"{name} {brief(claim)}, any value is accepted" if claim else "not required")
     good = expected in (claim if name == "aud" and isinstance(claim, list) else [claim])
-    return Result(good, f"{name} {brief(claim)}" + ("" if good else f", expected {brief(expected)}"))
+    return CheckResult(good, f"{name} {brief(claim)}" + ("" if good else f", expected {brief(expected)}"))
 
 
-def check_dates(jwt: Jwt, now: float) -> Result:
+def check_dates(jwt: Jwt, now: float) -> CheckResult:
     """Check `exp`, `nbf` and `iat` against the clock."""
     dates = {name: jwt.claims.get(name) for name in ("exp", "nbf", "iat")}
     invalid = [name for name, value in dates.items() if value is not None and not _is_number(value)]
     if invalid:
-        return Result(False, f"{invalid[0]} is {brief(dates[invalid[0]])}, expected a number of seconds")
+        return CheckResult(False, f"{invalid[0]} is {brief(dates[invalid[0]])}, expected a number of seconds")
     ends, starts, issued = dates.values()
     if ends is not None and now > ends + LEEWAY:
-        return Result(False, f"expired {now - ends:,.0f} s ago (exp)")
+        return CheckResult(False, f"expired {now - ends:,.0f} s ago (exp)")
     for name, date in (("nbf", starts), ("iat", issued)):
         if date is not None and date > now + LEEWAY:
-            return Result(False, f"valid only in {date - now:,.0f} s ({name}): compare the clocks of both machines")
+            return CheckResult(
+                False, f"valid only in {date - now:,.0f} s ({name}): compare the clocks of both machines"
+            )
     if ends is not None:
-        return Result(True, f"expires in {ends - now:,.0f} s (exp)")
+        return CheckResult(True, f"expires in {ends - now:,.0f} s (exp)")
     if issued is None:
-        return Result(False, "neither exp nor iat, so a copy would be valid forever")
+        return CheckResult(False, "neither exp nor iat, so a copy would be valid forever")
     age = now - issued
     limit = f", at most {_FRESH:,.0f} s are accepted without exp" if age > _FRESH else ""
-    return Result(age <= _FRESH, f"issued {max(age, 0):,.0f} s ago (iat){limit}")
+    return CheckResult(age <= _FRESH, f"issued {max(age, 0):,.0f} s ago (iat){limit}")
 
 
-def check_replay(jwt: Jwt, used: Container[str]) -> Result:
+def check_replay(jwt: Jwt, used: Container[str]) -> CheckResult:
     """Check that the JWT was not accepted before."""
     how = "jti" if isinstance(jwt.claims.get("jti"), str) else "JWT"
     if jwt.identity in used:
-        return Result(False, f"this {how} was already accepted")
-    return Result(True, f"this {how} is new")
+        return CheckResult(False, f"this {how} was already accepted")
+    return CheckResult(True, f"this {how} is new")
 
 
 def _is_number(value: Json) -> bool:

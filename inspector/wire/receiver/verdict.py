@@ -14,7 +14,7 @@ from urllib.parse import unquote_plus
 from inspector.protocol.http_fields import without_parameters
 from inspector.protocol.model import Unreadable
 from inspector.wire.receiver import jwt
-from inspector.wire.receiver.checks import KnownResults, Report, Result, Scope, Stage
+from inspector.wire.receiver.checks import CheckResult, KnownResults, Report, Scope, Stage
 from inspector.wire.receiver.delivery import BodyOutcome, BodyRead, RequestHead
 from inspector.wire.receiver.jwt import Jwt
 from inspector.wire.receiver.listen_address import ListenAddress
@@ -39,7 +39,7 @@ _QUOTED = 100
 """The longest quotation of a header, in characters."""
 _LONGEST_CHALLENGE = 1024
 _CHALLENGE = "validationToken"
-_IS_JSON = Result(True, "JSON")
+_IS_JSON = CheckResult(True, "JSON")
 
 _PER_DELIVERY = (Proof.JWT, Proof.HMAC)
 """Proofs that differ in each delivery, so that the results for its head are not kept."""
@@ -74,7 +74,7 @@ class PushRequest:
         self.echo = _challenge(head)
         self.auth = None if self.echo or registration is None else registration.auth
         signed = self.auth is not None and self.auth.proof is Proof.JWT
-        no_jwt: tuple[Result | None, Jwt | None] = None, None
+        no_jwt: tuple[CheckResult | None, Jwt | None] = None, None
         self.bearer, self.jwt = _read_bearer(head) if signed else no_jwt
         self.repeatable = registration is not None and registration.auth.proof not in _PER_DELIVERY
         self.declared = int(next(iter(head.values("content-length")), "0"))
@@ -106,39 +106,39 @@ def check_body(body: PushBody) -> Report:
 
 
 @REQUEST.check("path", Scope.HEAD, status=404)
-def _path(request: PushRequest) -> Result:
+def _path(request: PushRequest) -> CheckResult:
     if request.registration is None:
-        return Result(False, "no registration has this path")
-    return Result(True, f"registration {request.registration.number}")
+        return CheckResult(False, "no registration has this path")
+    return CheckResult(True, f"registration {request.registration.number}")
 
 
 @REQUEST.check("token", Scope.HEAD, status=401)
-def _token(request: PushRequest) -> Result:
+def _token(request: PushRequest) -> CheckResult:
     """Compare the token; reject a delivery without it if it is required, or if there is no Authorization, either."""
     if request.echo:
-        return Result(None, "not required for an ownership challenge")
+        return CheckResult(None, "not required for an ownership challenge")
     registration = request.registration
     if registration is None:
-        return Result(None, "not checked: no registration has this path")
+        return CheckResult(None, "not checked: no registration has this path")
     result, auth = _compare_token(request.head, registration), registration.auth
     if result.good is not None or (auth.proof in _PER_DELIVERY and not auth.with_token):
         return result
     is_only_proof = auth.with_token or auth.proof is Proof.TOKEN
     if is_only_proof or _compare_authorization(request.head, registration).good is None:
         places = _TOKEN_HEADERS if is_only_proof else (*_TOKEN_HEADERS, "Authorization")
-        return Result(False, f"no token received; expected in {', '.join(places)}")
+        return CheckResult(False, f"no token received; expected in {', '.join(places)}")
     return result
 
 
 @REQUEST.check("authorization", Scope.HEAD, status=401)
-def _authorization(request: PushRequest) -> Result | None:
+def _authorization(request: PushRequest) -> CheckResult | None:
     if request.registration is None or request.auth is None:
         return None
     match request.auth.proof:
         case Proof.JWT:
             return request.bearer
         case Proof.HMAC:
-            return Result(None, "not required: the body is signed")
+            return CheckResult(None, "not required: the body is signed")
         case _:
             result = _compare_authorization(request.head, request.registration)
             return result._replace(good=False) if result.good is None and request.auth.with_token else result
@@ -149,100 +149,104 @@ def _has_delivery_proof(request: PushRequest) -> bool:
 
 
 @REQUEST.check("signature", Scope.DELIVERY, status=401, when=_has_delivery_proof)
-def _signature(request: PushRequest) -> Result | None:
+def _signature(request: PushRequest) -> CheckResult | None:
     """Verify the signature of a JWT; for HMAC, check that a signature was sent."""
     if request.auth is None:
         return None
     if request.auth.proof is Proof.HMAC and not _signatures(request.head):
-        return Result(False, f"no signature received; expected in {', '.join(_SIGNATURE_HEADERS)}")
+        return CheckResult(False, f"no signature received; expected in {', '.join(_SIGNATURE_HEADERS)}")
     return jwt.check_signature(request.jwt, request.auth.keys) if request.jwt else None
 
 
 @REQUEST.check("issuer", Scope.HEAD, status=401)
-def _issuer(request: PushRequest) -> Result | None:
+def _issuer(request: PushRequest) -> CheckResult | None:
     return jwt.check_claim(request.jwt, "iss", request.auth.issuer) if request.jwt and request.auth else None
 
 
 @REQUEST.check("audience", Scope.HEAD, status=401)
-def _audience(request: PushRequest) -> Result | None:
+def _audience(request: PushRequest) -> CheckResult | None:
     return jwt.check_claim(request.jwt, "aud", request.auth.audience) if request.jwt and request.auth else None
 
 
 @REQUEST.check("dates", Scope.DELIVERY, status=401, when=_has_delivery_proof)
-def _dates(request: PushRequest) -> Result | None:
+def _dates(request: PushRequest) -> CheckResult | None:
     return jwt.check_dates(request.jwt, request.clock()) if request.jwt else None
 
 
 @REQUEST.check("method", Scope.HEAD, status=405)
-def _method(request: PushRequest) -> Result:
+def _method(request: PushRequest) -> CheckResult:
     method = request.head.method
     if request.echo:
-        return Result(True, f"GET, the ownership challenge of A2A 0.1 ({_CHALLENGE})")
-    return Result(method == "POST", f"{_quote(method)}{'' if method == 'POST' else ', expected POST'}")
+        return CheckResult(True, f"GET, the ownership challenge of A2A 0.1 ({_CHALLENGE})")
+    return CheckResult(method == "POST", f"{_quote(method)}{'' if method == 'POST' else ', expected POST'}")
 
 
 @REQUEST.check("host", Scope.HEAD, status=421)
-def _host(request: PushRequest) -> Result:
+def _host(request: PushRequest) -> CheckResult:
     values, address = request.head.values("host"), request.address
     if len(values) != 1:
-        return Result(False, "Host was sent more than once" if values else "no Host received")
+        return CheckResult(False, "Host was sent more than once" if values else "no Host received")
     host = values[0].lower()
     if host in address.hosts or _is_address(host, address.open_ports):
-        return Result(True, _quote(host))
+        return CheckResult(True, _quote(host))
     expected = " or ".join(sorted(address.hosts))
-    return Result(False, f"Host is {_quote(host)}, expected {expected} (possible DNS rebinding)")
+    return CheckResult(False, f"Host is {_quote(host)}, expected {expected} (possible DNS rebinding)")
 
 
 @REQUEST.check("origin", Scope.HEAD, status=403)
-def _origin(request: PushRequest) -> Result:
+def _origin(request: PushRequest) -> CheckResult:
     values = request.head.values("origin")
-    return Result(False, f"sent by a browser: Origin is {_quote(values[0])}") if values else Result(True, "no Origin")
+    return (
+        CheckResult(False, f"sent by a browser: Origin is {_quote(values[0])}")
+        if values
+        else CheckResult(True, "no Origin")
+    )
 
 
 @REQUEST.check("encoding", Scope.HEAD, status=415)
-def _encoding(request: PushRequest) -> Result:
+def _encoding(request: PushRequest) -> CheckResult:
     values = request.head.values("content-encoding") + request.head.values("transfer-encoding")
     names = [name.strip().lower() for value in values for name in value.split(",")]
     odd = [name for name in names if name not in _PLAIN_ENCODINGS]
     if odd:
-        return Result(False, f"encodings are not supported: {_quote(', '.join(odd))}")
-    return Result(True, "not encoded")
+        return CheckResult(False, f"encodings are not supported: {_quote(', '.join(odd))}")
+    return CheckResult(True, "not encoded")
 
 
 @REQUEST.check("content-type", Scope.HEAD)
-def _content_type(request: PushRequest) -> Result | None:
+def _content_type(request: PushRequest) -> CheckResult | None:
     if request.echo:
         return None
     values = request.head.values("content-type")
     if not values:
-        return Result(False, "no Content-Type received")
+        return CheckResult(False, "no Content-Type received")
     good = without_parameters(values[0]) in _JSON_TYPES
-    return Result(good, f"{_quote(values[0])}{'' if good else ', expected application/json'}")
+    return CheckResult(good, f"{_quote(values[0])}{'' if good else ', expected application/json'}")
 
 
 @BODY.check("size", Scope.DELIVERY)
-def _size(body: PushBody) -> Result | None:
+def _size(body: PushBody) -> CheckResult | None:
     """Check that the body is complete, unless it was not read because its head was rejected."""
     read = body.read
     if body.request.echo and not read.data:
         return None
     if read.outcome is BodyOutcome.WHOLE:
-        return Result(True, f"{len(read.data):,} bytes")
-    return Result(None if body.refused and read.outcome is BodyOutcome.CUT else False, read.why)
+        return CheckResult(True, f"{len(read.data):,} bytes")
+    return CheckResult(None if body.refused and read.outcome is BodyOutcome.CUT else False, read.why)
 
 
 @BODY.check("json", Scope.DELIVERY)
-def _json(body: PushBody) -> Result | None:
+def _json(body: PushBody) -> CheckResult | None:
     read = body.read
     if body.request.echo and not read.data:
         return None
     if read.outcome is not BodyOutcome.WHOLE:
-        return Result(None, "not checked: the body is incomplete")
-    return Result(False, read.value.why) if isinstance(read.value, Unreadable) else _IS_JSON
+        return CheckResult(None, "not checked: the body is incomplete")
+    return CheckResult(False, read.value.why) if isinstance(read.value, Unreadable) else _IS_JSON
 
 
 @BODY.check("signature", Scope.DELIVERY, status=401, when=lambda body: _has_delivery_proof(body.request))
-def _body_signature(body: PushBody) -> Result | None:
+def _body_signature(body: PushBody) -> CheckResult | None:
     """Verify the HMAC of a complete body whose head was accepted."""
     request = body.request
     if body.refused or body.read.outcome is not BodyOutcome.WHOLE or request.registration is None:
@@ -252,21 +256,21 @@ def _body_signature(body: PushBody) -> Result | None:
 
 
 @BODY.check("replay", Scope.DELIVERY, status=401, when=lambda body: _has_delivery_proof(body.request))
-def _replay(body: PushBody) -> Result | None:
+def _replay(body: PushBody) -> CheckResult | None:
     """Check that a JWT is new, after the body was read: a copy of it may have been accepted meanwhile."""
     request = body.request
     return jwt.check_replay(request.jwt, request.used) if request.jwt else None
 
 
 @BODY.check("body-hash", Scope.DELIVERY, status=401, when=lambda body: _has_delivery_proof(body.request))
-def _body_hash(body: PushBody) -> Result | None:
+def _body_hash(body: PushBody) -> CheckResult | None:
     token = body.request.jwt
     if body.refused or body.read.outcome is not BodyOutcome.WHOLE or token is None:
         return None
     return jwt.check_body_hash(token, body.read.data)
 
 
-def _compare_token(head: RequestHead, registration: Registration) -> Result:
+def _compare_token(head: RequestHead, registration: Registration) -> CheckResult:
     right, wrong = [], []
     for header in _TOKEN_HEADERS:
         values = head.values(header.lower())
@@ -278,62 +282,62 @@ def _compare_token(head: RequestHead, registration: Registration) -> Result:
             wrong.append(f"{header} does not match the token of registration {registration.number}")
     if wrong:
         also = f", but {' and '.join(right)} matches" if right else ""
-        return Result(False, f"{', '.join(wrong)}{also}")
+        return CheckResult(False, f"{', '.join(wrong)}{also}")
     if right:
-        return Result(True, f"matches ({' and '.join(right)})")
-    return Result(None, f"none received in {' or '.join(_TOKEN_HEADERS)}")
+        return CheckResult(True, f"matches ({' and '.join(right)})")
+    return CheckResult(None, f"none received in {' or '.join(_TOKEN_HEADERS)}")
 
 
-def _compare_authorization(head: RequestHead, registration: Registration) -> Result:
+def _compare_authorization(head: RequestHead, registration: Registration) -> CheckResult:
     """Compare Authorization, or the header with an API key, with the registered credentials."""
     auth, expected = registration.auth, registration.credentials
     values = head.values("authorization")
     if auth.proof is Proof.TOKEN:
-        return Result(None, "not required" + (", but received" if values else ""))
+        return CheckResult(None, "not required" + (", but received" if values else ""))
     keys = [(name, value) for name in _KEY_HEADERS for value in head.values(name.lower())]
     if auth.proof is Proof.KEY and keys:
         name, value = keys[0]
         good = len({key for _, key in keys}) == 1 and same(value, expected)
-        return Result(good, f"the key in {name} {'matches' if good else 'does not match'}")
+        return CheckResult(good, f"the key in {name} {'matches' if good else 'does not match'}")
     if not values:
-        return Result(None, f"expected {auth.scheme}, received none")
+        return CheckResult(None, f"expected {auth.scheme}, received none")
     if len(set(values)) > 1:
-        return Result(False, f"Authorization was sent {len(values)} times with different values")
+        return CheckResult(False, f"Authorization was sent {len(values)} times with different values")
     if same(values[0], expected):
         known = f"the credentials of registration {registration.number}"
-        return Result(False, f"Authorization has {known} without the scheme {auth.scheme}")
+        return CheckResult(False, f"Authorization has {known} without the scheme {auth.scheme}")
     scheme, _, credentials = values[0].partition(" ")
     return _compare_credentials(scheme, credentials.strip(), expected, registration)
 
 
-def _compare_credentials(scheme: str, credentials: str, expected: str, registration: Registration) -> Result:
+def _compare_credentials(scheme: str, credentials: str, expected: str, registration: Registration) -> CheckResult:
     expected_scheme = registration.auth.scheme
     if same(credentials, expected):
         if scheme.lower() == expected_scheme.lower():
-            return Result(True, f"{expected_scheme} matches the credentials of registration {registration.number}")
-        return Result(False, f"expected the scheme {expected_scheme}, received {_quote(scheme)}")
+            return CheckResult(True, f"{expected_scheme} matches the credentials of registration {registration.number}")
+        return CheckResult(False, f"expected the scheme {expected_scheme}, received {_quote(scheme)}")
     if scheme.lower() == "bearer" and isinstance(jwt.read(credentials), jwt.Jwt):
         hint = "to verify JWTs, register the webhook with a JWKS"
-        return Result(False, f"expected {expected_scheme} with the registered credentials, received a JWT; {hint}")
-    return Result(False, f"Authorization does not match the credentials of registration {registration.number}")
+        return CheckResult(False, f"expected {expected_scheme} with the registered credentials, received a JWT; {hint}")
+    return CheckResult(False, f"Authorization does not match the credentials of registration {registration.number}")
 
 
-def _read_bearer(head: RequestHead) -> tuple[Result, Jwt | None]:
+def _read_bearer(head: RequestHead) -> tuple[CheckResult, Jwt | None]:
     """Read the JWT in Authorization."""
     values = head.values("authorization")
     if not values:
-        return Result(False, "expected a Bearer JWT, received no Authorization"), None
+        return CheckResult(False, "expected a Bearer JWT, received no Authorization"), None
     if len(set(values)) > 1:
-        return Result(False, f"Authorization was sent {len(values)} times with different values"), None
+        return CheckResult(False, f"Authorization was sent {len(values)} times with different values"), None
     scheme, _, credentials = values[0].partition(" ")
     if scheme.lower() != "bearer":
         # A value without a scheme is not quoted, because it may be a secret.
         received = f"received {_quote(scheme)}" if credentials else "the value has no scheme"
-        return Result(False, f"expected the scheme Bearer, {received}"), None
+        return CheckResult(False, f"expected the scheme Bearer, {received}"), None
     read = jwt.read(credentials.strip())
     if isinstance(read, str):
-        return Result(False, f"Bearer received, but the value is {read}"), None
-    return Result(True, "Bearer with a JWT"), read
+        return CheckResult(False, f"Bearer received, but the value is {read}"), None
+    return CheckResult(True, "Bearer with a JWT"), read
 
 
 def _signatures(head: RequestHead) -> list[tuple[str, str]]:
@@ -346,19 +350,19 @@ def _signatures(head: RequestHead) -> list[tuple[str, str]]:
     return found
 
 
-def _verify_hmac(head: RequestHead, registration: Registration, body: bytes) -> Result:
+def _verify_hmac(head: RequestHead, registration: Registration, body: bytes) -> CheckResult:
     """Verify every signature: hexadecimal or base64, with or without a prefix such as `sha256=`."""
     digest = hmac.new(registration.credentials.encode(), body, hashlib.sha256).digest()
     valid = (digest.hex(), digest.hex().upper(), b64encode(digest).decode())
     signatures = [(name, value.strip()) for name, value in _signatures(head)]
     bare = next((name for name, value in signatures if same(value, registration.credentials)), "")
     if bare:
-        return Result(False, f"{bare} contains the secret itself, expected a signature made with the secret")
+        return CheckResult(False, f"{bare} contains the secret itself, expected a signature made with the secret")
     stripped = [(name, value.removeprefix("sha256=").removeprefix("v1=")) for name, value in signatures]
     wrong = [name for name, value in stripped if not any(same(value, signature) for signature in valid)]
     if wrong:
-        return Result(False, f"{', '.join(wrong)} is not the HMAC-SHA256 of this body with the registered secret")
-    return Result(True, f"HMAC-SHA256 of the body matches ({', '.join(name for name, _ in stripped)})")
+        return CheckResult(False, f"{', '.join(wrong)} is not the HMAC-SHA256 of this body with the registered secret")
+    return CheckResult(True, f"HMAC-SHA256 of the body matches ({', '.join(name for name, _ in stripped)})")
 
 
 def same(secret: str, other: str) -> bool:

@@ -37,7 +37,7 @@ from inspector.session.check.document.enumerations import Transport
 from inspector.session.check.matching import mismatches
 from inspector.session.check.plan import Selection, plan
 from inspector.session.check.reading import CheckFile, parse_document
-from inspector.session.check.recorded.expected import expectation, text_expectation
+from inspector.session.check.recorded.assertions import expectation, text_expectation
 from inspector.session.check.recorded.making import make_check
 from inspector.session.check.recorded.merging import merge, merge_tests
 from inspector.session.check.recorded.yaml_text import write_yaml

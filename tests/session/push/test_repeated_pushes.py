@@ -29,7 +29,7 @@ from inspector.session.push.judge import EVENT
 from inspector.session.push.service import PushService
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.session.tasks import TaskFold
-from inspector.wire.receiver.checks import BoundedCache, Check, KnownResults, Result, Scope
+from inspector.wire.receiver.checks import BoundedCache, Check, CheckResult, KnownResults, Scope
 from inspector.wire.receiver.delivery import Delivery
 from inspector.wire.receiver.registration import Registration
 
@@ -293,12 +293,12 @@ def test_a_delivery_answered_with_an_override_is_not_folded():
 
 
 @contextmanager
-def added(scope: Scope, result: Result | None = None) -> Iterator[list[Any]]:
+def added(scope: Scope, result: CheckResult | None = None) -> Iterator[list[Any]]:
     """Add a check for a while, and collect what it was run with."""
     runs: list[Any] = []
 
     @EVENT.check("added", scope)
-    def check(push: Any) -> Result | None:
+    def check(push: Any) -> CheckResult | None:
         runs.append(push)
         return result
 
@@ -324,7 +324,7 @@ def test_a_check_that_is_added_later_runs_for_known_bodies(scope: Scope):
     with push_run() as run:
         for number in range(1000):
             run.post(status(f"step {number}", number))
-        with added(scope, Result(False, "seen")) as runs:
+        with added(scope, CheckResult(False, "seen")) as runs:
             run.post(status("step 1000"))
             run.post(status("step 1001"))
         assert len(runs) == (2 if scope is Scope.DELIVERY else 1)
@@ -333,7 +333,7 @@ def test_a_check_that_is_added_later_runs_for_known_bodies(scope: Scope):
 
 
 def test_a_result_with_findings_is_not_reused():
-    found = Result(findings=(finding("PUSH-003", "seen"),))
+    found = CheckResult(findings=(finding("PUSH-003", "seen"),))
     with push_run() as run, added(Scope.BODY_SHAPE, found) as runs:
         for number in range(3):
             run.post(status(f"step {number}", number))

@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 from ports import unused_port
 
-from inspector.wire.receiver.checks import BoundedCache, Check, KnownResults, Result, Scope, Stage
+from inspector.wire.receiver.checks import BoundedCache, Check, CheckResult, KnownResults, Scope, Stage
 from inspector.wire.receiver.delivery import Delivery
 from inspector.wire.receiver.registration import WebhookAuth
 from inspector.wire.receiver.server import Receiver, Registration
@@ -45,12 +45,14 @@ async def post(client: aiohttp.ClientSession, registration: Registration, body: 
 
 
 @contextmanager
-def added(stage: Stage[Any], scope: Scope, result: Result | None = None, *, status: int = 0) -> Iterator[list[Any]]:
+def added(
+    stage: Stage[Any], scope: Scope, result: CheckResult | None = None, *, status: int = 0
+) -> Iterator[list[Any]]:
     """Add a check to a stage for a while, and collect what it was run with."""
     runs: list[Any] = []
 
     @stage.check("added", scope, status=status)
-    def check(subject: Any) -> Result | None:
+    def check(subject: Any) -> CheckResult | None:
         runs.append(subject)
         return result
 
@@ -78,7 +80,7 @@ async def test_a_delivery_check_runs_each_time_and_a_head_check_for_each_new_hea
 async def test_a_check_that_is_added_later_rejects_a_verified_head(receiver, client, came, scope):
     registration = receiver.register()
     assert await post(client, registration) == 204
-    with added(REQUEST, scope, Result(False, "not today"), status=403):
+    with added(REQUEST, scope, CheckResult(False, "not today"), status=403):
         assert [await post(client, registration) for _ in range(2)] == [403, 403]
     assert came[-1].refused == "Not today."
     assert came[-1].checks[-3] == Check("added", False, "not today")
@@ -158,14 +160,14 @@ def test_a_check_runs_only_when_it_applies_and_a_stage_reuses_its_report_when_no
     ran: list[str] = []
 
     @stage.check("head", Scope.HEAD)
-    def head(subject: int) -> Result:
+    def head(subject: int) -> CheckResult:
         ran.append("head")
-        return Result(True, "good")
+        return CheckResult(True, "good")
 
     @stage.check("delivery", Scope.DELIVERY, when=lambda subject: subject > 0)
-    def delivery(subject: int) -> Result:
+    def delivery(subject: int) -> CheckResult:
         ran.append("delivery")
-        return Result(True, str(subject))
+        return CheckResult(True, str(subject))
 
     known, other = KnownResults(), KnownResults()
     reports = [stage.run(0, known) for _ in range(2)]

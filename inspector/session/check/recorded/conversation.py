@@ -24,8 +24,8 @@ from inspector.protocol.operations import Operation
 from inspector.session.check.document.node import EXTENSION
 from inspector.session.check.document.steps import OPERATIONS
 from inspector.session.check.preconditions import WEBHOOK_VARIABLE
+from inspector.session.check.recorded.assertions import literal
 from inspector.session.check.recorded.exchanges import RecordedExchange, RecordedPush
-from inspector.session.check.recorded.expected import literal
 from inspector.session.check.recorded.responses import expectations_of
 from inspector.session.check.variables import references
 

@@ -17,9 +17,9 @@ from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import usage_error
 from inspector.protocol.model import Json
 from inspector.session.check.document.node import EXTENSION
+from inspector.session.check.recorded.assertions import BRACES
 from inspector.session.check.recorded.conversation import Conversation
 from inspector.session.check.recorded.exchanges import RecordedExchange, numbers_of, read_exchanges, read_pushes
-from inspector.session.check.recorded.expected import BRACES
 from inspector.session.check.recorded.merging import merge_tests
 from inspector.session.check.variables import references
 from inspector.text.safe_json import dump

@@ -21,8 +21,8 @@ from inspector.protocol.operations import Operation
 from inspector.session.check.calls import as_response
 from inspector.session.check.document.node import EXTENSION
 from inspector.session.check.expectations import digest_of
+from inspector.session.check.recorded.assertions import expectation, is_exact, literal, text_expectation, varies
 from inspector.session.check.recorded.exchanges import RecordedExchange
-from inspector.session.check.recorded.expected import expectation, is_exact, literal, text_expectation, varies
 from inspector.session.check.stream_order import order_mismatch
 
 
