@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from aiohttp import web
 
 from inspector.lazy_dataclass import dataclass
-from inspector.protocol.bindings.jsonrpc import EVENT_STREAM, JSON, decode_call, encode_answer
+from inspector.protocol.bindings.jsonrpc import EVENT_STREAM, JSON, RequestId, decode_call, encode_answer, request_id_of
 from inspector.protocol.errors import BY_CODE, ProtocolError
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Json, Unreadable
@@ -72,10 +72,10 @@ class JsonRpc:
         """Return the response to an HTTP request; `base` is the origin under which the client reaches the agent."""
         # Errors are encoded for the version that the request names, until its method is known.
         version = self._requested(request, self._versions) or self._versions[0]
-        request_id: str | int | float | None = None
+        request_id: RequestId = None
         try:
             value = await read_json(request)
-            request_id = _request_id_of(value)
+            request_id = request_id_of(value)  # the error for an invalid request contains the id, too
             method = self._method_of(value)
             if method is not None:
                 version = self._requested(request, method.versions) or method.versions[0]
@@ -125,18 +125,10 @@ class JsonRpc:
             raise bad_params(read.why)
         return Call(method.operation, read, version, base, requested_extensions(request, version), access_of(request))
 
-    async def _stream(
-        self, request: web.Request, call: Call, head: Head, request_id: str | int | float | None
-    ) -> web.StreamResponse:
+    async def _stream(self, request: web.Request, call: Call, head: Head, request_id: RequestId) -> web.StreamResponse:
         subscription, version = await self._service.open(call), call.version
         encoder = StreamEncoder(
             lambda event: encode_answer(request_id, version.dialect.encode_event(event)),
             lambda error: encode_answer(request_id, encode_error(error, version)),
         )
         return await self._streams.send(request, subscription, call, head, encoder)
-
-
-def _request_id_of(value: Json) -> str | int | float | None:
-    """Return the id of a request, None without a valid id; the error for an invalid request contains the id, too."""
-    request_id = value.get("id") if isinstance(value, dict) else None
-    return request_id if isinstance(request_id, str | int | float) and not isinstance(request_id, bool) else None

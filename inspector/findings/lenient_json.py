@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
 from collections.abc import Iterator
 from enum import Enum, auto
 from typing import NamedTuple
 
+from inspector.protocol.jsonvalue import repeated_names
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
 
@@ -75,13 +75,12 @@ class LenientReader:
         ).decode(text)
 
     def _object(self, pairs: list[tuple[str, Json]]) -> Json:
-        value = dict(pairs)
-        if len(value) == len(pairs):
-            return value
+        repeated = repeated_names(pairs)
+        if not repeated:
+            return dict(pairs)
         self.has_problems = True
         with_repeated = _Repeated(pairs)
-        counts = Counter(name for name, _ in pairs)
-        with_repeated.repeated = tuple(name for name, count in counts.items() if count > 1)
+        with_repeated.repeated = repeated
         return with_repeated
 
     def _constant(self, name: str) -> Json:

@@ -6,7 +6,8 @@ import json
 import math
 import re
 import string
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeGuard, TypeVar, cast, get_args
 
@@ -147,6 +148,12 @@ def type_name(value: Json) -> str:
 def is_number(value: Json) -> TypeGuard[int | float]:
     """Return whether a value is a JSON number, which may be infinite; in Python, a boolean is an integer, too."""
     return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def repeated_names(pairs: Sequence[tuple[str, Json]]) -> tuple[str, ...]:
+    """Return the names that an object repeats; `pairs` are its members, as `object_pairs_hook` of `json` gets them."""
+    counts = Counter(name for name, _ in pairs) if len(dict(pairs)) < len(pairs) else {}
+    return tuple(name for name, count in counts.items() if count > 1)
 
 
 def brief(value: Json) -> str:

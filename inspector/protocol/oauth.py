@@ -179,7 +179,7 @@ def _texts(members: Mapping[str, Json], name: str) -> tuple[str, ...]:
 def _seconds(members: Mapping[str, Json], name: str) -> float | None:
     """Return a number of seconds, also if it is a text, as some servers send it."""
     value = members.get(name)
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
+    if not (isinstance(value, str) or is_number(value)):
         return None
     try:
         seconds = float(value)

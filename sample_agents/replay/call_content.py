@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.grpc import read as read_grpc
+from inspector.protocol.bindings.jsonrpc import RequestId, request_id_of
 from inspector.protocol.bindings.rest import Found, find, read_query
 from inspector.protocol.circumstances import sent_extensions, sent_version, version_header
 from inspector.protocol.dialects.registry import for_request
@@ -83,7 +84,7 @@ class CallContent:
     config: str = ""
     references: tuple[str, ...] = ()
     message_id: str = ""
-    request_id: str | int | float | None = None
+    request_id: RequestId = None
     webhook: PushConfig | None = None
 
     @property
@@ -134,8 +135,7 @@ def _read_json_rpc(raw: RawRequest, version: Version) -> CallContent:
         body = value.value if isinstance(value, Unreadable) else value
         return CallContent("JSONRPC", version, endpoint, "", {"method": raw.method, "body": body})
     operation = next((known for known, name in dialect.methods.items() if name == method), None)
-    request_id, params = value.get("id"), value.get("params")
-    request_id = request_id if isinstance(request_id, str | int | float) else None
+    request_id, params = request_id_of(value), value.get("params")
     call = CallContent("JSONRPC", version, endpoint, operation or method, {}, request_id=request_id)
     if operation is None:
         return replace(call, content={"params": params})

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from inspector.protocol.bindings.jsonrpc import RequestId
 from inspector.protocol.bindings.protobuf import message_class
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.jsonvalue import dump
@@ -16,8 +17,6 @@ from .identities import Replacements
 
 _STRING = rb'"[^"\\]*+(?:\\.[^"\\]*+)*"'
 _TOKEN = re.compile(_STRING + rb'|[{}\[\]:,]|[^\s{}\[\]:,"]++', re.DOTALL)
-
-RequestId = str | int | float | None
 
 
 def replace_members(raw: bytes, replacements: Replacements) -> bytes:

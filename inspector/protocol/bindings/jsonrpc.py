@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol import direct_read
 from inspector.protocol.bindings.base import Answer, Binding, HttpRequest, Item
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.errors import ProtocolError
-from inspector.protocol.jsonvalue import dump, parse, type_name
+from inspector.protocol.jsonvalue import dump, is_number, parse, type_name
 from inspector.protocol.model import Event, Json, Request, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
 
 EVENT_STREAM = "text/event-stream"
 JSON = "application/json"
+RequestId: TypeAlias = str | int | float | None
+"""The id of a request, None for a request without a valid id."""
 
 
 def encode(url: str, dialect: Dialect, operation: Operation, request: Request, request_id: str) -> HttpRequest:
@@ -113,20 +115,26 @@ class Call:
 
     method: str
     params: Json
-    id: str | int | float | None
+    id: RequestId
 
 
 def decode_call(value: Json) -> Call | ProtocolError:
     """Read a request in a server (JSON-RPC 2.0 section 4)."""
     if not isinstance(value, dict) or value.get("jsonrpc") != "2.0" or not isinstance(value.get("method"), str):
         return ProtocolError(-32600, "Request payload validation error")
-    identity = value.get("id")
-    if not is_request_id(identity):
+    identity = request_id_of(value)
+    if identity is None and value.get("id") is not None:
         return ProtocolError(-32600, "Request payload validation error")
     return Call(value["method"], value.get("params"), identity)
 
 
-def encode_answer(identity: str | int | float | None, outcome: Json | ProtocolError) -> Json:
+def request_id_of(value: Json) -> RequestId:
+    """Return the id of a request, None if it has no valid id."""
+    identity = value.get("id") if isinstance(value, dict) else None
+    return identity if isinstance(identity, str) or is_number(identity) else None
+
+
+def encode_answer(identity: RequestId, outcome: Json | ProtocolError) -> Json:
     """Return the response of a server."""
     if isinstance(outcome, ProtocolError):
         error = {"code": outcome.code, "message": outcome.message}

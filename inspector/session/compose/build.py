@@ -18,7 +18,7 @@ from inspector.capture.private_files import reason
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import FileSplice, GrpcRequest, WireRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
-from inspector.protocol.jsonvalue import brief, parse_strictly, type_name
+from inspector.protocol.jsonvalue import brief, parse_strictly, repeated_names, type_name
 from inspector.protocol.model import Json, Message, Part, PushConfig, SendConfiguration, SendRequest, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
@@ -289,10 +289,6 @@ def _object(text: str) -> dict[str, Json] | None:
     return value
 
 
-class _RepeatedError(Exception):
-    """A member is repeated; the argument is its name."""
-
-
 def _why_not_sent(text: str, value: Json) -> str:
     """Return why the value of a JSON text would not be sent as written, `""` if it would.
 
@@ -303,20 +299,11 @@ def _why_not_sent(text: str, value: Json) -> str:
             json.dumps(value, allow_nan=False)
         except ValueError:
             return "a number that is too large for JSON readers"
-    try:
-        json.loads(text, object_pairs_hook=_distinct)
-    except _RepeatedError as error:
-        return f"the member {brief(error.args[0])} is repeated; remove it, or repeat it in the raw request"
+    repeated: list[str] = []
+    json.loads(text, object_pairs_hook=lambda pairs: repeated.extend(repeated_names(pairs)))
+    if repeated:
+        return f"the member {brief(repeated[0])} is repeated; remove it, or repeat it in the raw request"
     return ""
-
-
-def _distinct(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
-    members: dict[str, Json] = {}
-    for name, member in pairs:
-        if name in members:
-            raise _RepeatedError(name)
-        members[name] = member
-    return members
 
 
 def _bytes(text: str) -> bytes:

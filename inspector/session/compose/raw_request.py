@@ -15,7 +15,7 @@ import re
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from inspector.protocol.bindings import rest
+from inspector.protocol.bindings import jsonrpc, rest
 from inspector.protocol.bindings.base import FileSplice, GrpcRequest, HttpRequest, WireRequest
 from inspector.protocol.bindings.grpc import write_request
 from inspector.protocol.dialects.base import Dialect
@@ -85,12 +85,12 @@ def _absolute(url: str, base: str) -> str:
 def raw_context(wire: WireRequest, like: CallContext) -> CallContext:
     """Return the context of a raw request: its own operation and id, everything else as in `like`."""
     method: object = wire.path.rpartition("/")[2] if isinstance(wire, GrpcRequest) else ""
-    identity: object = like.request_id
+    identity = like.request_id
     operation: Operation | None = None
     if isinstance(wire, HttpRequest):
         value = parse_strictly(wire.body)
         if isinstance(value, dict) and "jsonrpc" in value:
-            method, identity = value.get("method"), value.get("id")
+            method, identity = value.get("method"), jsonrpc.request_id_of(value)
         elif isinstance(value, Unreadable):
             identity = None
         if like.binding.name == rest.BINDING.name:
@@ -98,7 +98,7 @@ def raw_context(wire: WireRequest, like: CallContext) -> CallContext:
     return replace(
         like,
         operation=operation or _operations(like.dialect).get(str(method), like.operation),
-        request_id=identity if isinstance(identity, str | int | float) and not isinstance(identity, bool) else None,
+        request_id=identity,
         request=None,
         label=RAW_REQUEST,
         deliberate=(RAW_REQUEST, *like.deliberate),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from inspector.capture.records import Record
 from inspector.findings.finding import Finding
 from inspector.findings.rules import RULES
-from inspector.protocol.jsonvalue import has_lone_surrogates, parse
+from inspector.protocol.jsonvalue import has_lone_surrogates, parse, repeated_names
 from inspector.protocol.model import Json, Unreadable
 from inspector.text.safe_json import dump
 
@@ -60,14 +60,14 @@ def _is_exact(payload: bytes) -> bool:
     if has_lone_surrogates(payload):
         return False
     try:
-        json.loads(payload, object_pairs_hook=_distinct, parse_float=_same_float, parse_int=_same_int)
+        json.loads(payload, object_pairs_hook=_unique_names, parse_float=_same_float, parse_int=_same_int)
     except _InexactError:
         return False
     return True
 
 
-def _distinct(pairs: list[tuple[str, Json]]) -> None:
-    if len({name for name, _ in pairs}) < len(pairs):
+def _unique_names(pairs: list[tuple[str, Json]]) -> None:
+    if repeated_names(pairs):
         raise _InexactError
 
 

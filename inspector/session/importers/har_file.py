@@ -167,8 +167,7 @@ class _Reader:
         -1 is a phase that does not apply, to which Chrome may add a time. Playwright writes it for a failed request.
         """
         value = owner.get(name)
-        unknown = isinstance(value, int | float) and -1 <= value < 0
-        return 0.0 if unknown else self.milliseconds(owner, name)
+        return 0.0 if is_number(value) and -1 <= value < 0 else self.milliseconds(owner, name)
 
     def started(self, seconds: float) -> float:
         """Return the time of the request; it fails if the exchange, which lasts so long, ends after the year 9999."""
