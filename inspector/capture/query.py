@@ -16,7 +16,6 @@ from inspector.capture.file_format import WITH_NUL, storable_text
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity
 from inspector.lazy_dataclass import dataclass
-from inspector.protocol.jsonvalue import is_number
 from inspector.protocol.lifecycle import State
 from inspector.text.short_id import end_of_id, is_part_of_id
 
@@ -173,7 +172,8 @@ def _number(
 
 def _seconds(record: Record, _: RecordTimes) -> float | None:
     value = record.meta.get("seconds") if record.kind is Kind.END else None
-    return float(value) if is_number(value) and math.isfinite(value) else None
+    real = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return float(value) if real and value is not None else None
 
 
 def _part_of_id(column: str, read: Callable[[Record], str], example: str) -> _Key:

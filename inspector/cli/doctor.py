@@ -12,17 +12,16 @@ from inspector.cli.output import Output
 from inspector.cli.run_command import run
 from inspector.cli.running_command import RunningCommand
 from inspector.cli.styles import Role, Styled, mark
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
-from inspector.session.denial import REJECTED_HINT
+from inspector.protocol.errors import Fault, FaultCode, FaultError, FaultKind, Whose
 from inspector.session.doctor.credentials import LOG_IN, is_about_options
 from inspector.session.doctor.doctor import Doctor
 from inspector.session.doctor.steps import (
     CREDENTIALS,
-    INTERFACE,
     NEEDS_MESSAGE,
     NOT_CHECKED,
     Proposal,
     Report,
+    Step,
 )
 from inspector.text.units import duration
 
@@ -61,18 +60,19 @@ async def _examine(current: RunningCommand) -> None:
         first = f"{failed[0].name}: {failed[0].message.rstrip('.')}"
         seen = f"{len(failed)} of {len(report.steps)} steps failed. The first: {first}."
         whose, code, hint = Whose.AGENT, FaultCode.INTERNAL, failed[0].remedy
-        if report.proposals and failed[0].name.startswith(INTERFACE):
+        if report.proposals and failed[0].interface:
             reason = report.proposals[0].reason
             hint = f"Correct the card. {reason[:1].upper()}{reason[1:]}."
         if all(step.denied or step.name == CREDENTIALS for step in failed):
             whose, code = Whose.YOURS, FaultCode.CREDENTIALS_MISSING
-            hint = _with_command(current, hint)
+            hint = _with_command(current, failed[0])
         raise FaultError(Fault(whose, code, seen, hint))
 
 
-def _with_command(current: RunningCommand, remedy: str) -> str:
+def _with_command(current: RunningCommand, step: Step) -> str:
     """Return the remedy for missing or rejected credentials with how to get them, unless it contains that."""
-    if remedy.startswith(REJECTED_HINT):
+    remedy = step.remedy
+    if step.fault_kind is FaultKind.UNEXPLAINED_REJECTION:
         return current.rejected_hint(remedy)
     login = current.login_hint()
     if remedy == LOG_IN and login:
@@ -108,11 +108,10 @@ def _print_not_checked(out: Output, report: Report) -> None:
 def _print_interfaces(current: RunningCommand, report: Report) -> None:
     """Print a line for each interface: its result, what the card declares, and what differs from it."""
     connection = current.session.connection
-    rows = [row for row in report.comparisons if row.feature.startswith(INTERFACE)]
     if connection is None:
         return
-    for row, interface in zip(rows, connection.card.supported_interfaces, strict=True):
-        steps = [step for step in report.steps if f"{step.name} ".startswith(f"{row.feature} ")]
+    for row, interface in zip(report.interfaces, connection.card.supported_interfaces, strict=True):
+        steps = [step for step in report.steps if step.interface == row.feature]
         failed = [step.message for step in steps if step.passed is False]
         passed = False if failed else row.matches
         if failed or (passed is None and not steps[-1].passed):
@@ -136,10 +135,9 @@ def _print_details(current: RunningCommand, report: Report) -> None:
         command = _command(current, proposal)
         out.field("Proposal", f"{proposal.reason}: {command or f'{protocol} at {_url(current, proposal)}'}")
     for row in report.comparisons:
-        if not row.feature.startswith(INTERFACE):
-            observed = row.observed if row.observed.startswith(NOT_CHECKED) else f"observed {row.observed}"
-            differs = f" {row.feature}: declared {row.declared}; {observed}"
-            out.field("Comparison", mark(row.matches), differs)
+        observed = row.observed if row.observed.startswith(NOT_CHECKED) else f"observed {row.observed}"
+        differs = f" {row.feature}: declared {row.declared}; {observed}"
+        out.field("Comparison", mark(row.matches), differs)
 
 
 def _command(current: RunningCommand, proposal: Proposal) -> str:
@@ -160,7 +158,7 @@ def _as_json(current: RunningCommand, report: Report) -> dict[str, Any]:
     return {
         "reference": report.reference,
         "valid": report.passed,
-        "steps": [asdict(step) | {"seconds": round(step.seconds, 6)} for step in report.steps],
+        "steps": [step.to_json() | {"seconds": round(step.seconds, 6)} for step in report.steps],
         "proposals": [
             {
                 "url": _url(current, proposal),
@@ -171,5 +169,5 @@ def _as_json(current: RunningCommand, report: Report) -> dict[str, Any]:
             }
             for proposal in report.proposals
         ],
-        "comparisons": [asdict(row) for row in report.comparisons],
+        "comparisons": [asdict(row) for row in (*report.interfaces, *report.comparisons)],
     }

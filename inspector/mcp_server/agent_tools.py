@@ -62,11 +62,11 @@ class AgentTools:
                 pass
             report = examination.report
             steps = [
-                without_blanks(asdict(step) | {"seconds": round(step.seconds, 3), "exchange": step.exchange or None})
+                without_blanks(step.to_json() | {"seconds": round(step.seconds, 3), "exchange": step.exchange or None})
                 for step in report.steps
             ]
             proposals = [f"{each.reason}: {each.choice.interface.url}" for each in report.proposals]
-            differences = [asdict(row) for row in report.comparisons if row.matches is False]
+            differences = [asdict(row) for row in (*report.interfaces, *report.comparisons) if row.matches is False]
             members = {"valid": report.passed, "steps": steps, "proposals": proposals, "differences": differences}
             return use.result(members)
 

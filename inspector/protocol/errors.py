@@ -216,6 +216,8 @@ class FaultKind(Enum):
     """The credentials were rejected, and nothing is known about the reason."""
     INVALID_URL = auto()
     """The URL of the request is not valid."""
+    UNFRAMED_EVENTS = auto()
+    """The response to a streaming call has events, but its Content-Type is not that of a stream."""
 
 
 @dataclass(frozen=True, slots=True)

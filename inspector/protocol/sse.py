@@ -9,6 +9,8 @@ from __future__ import annotations
 from itertools import chain
 from typing import NamedTuple
 
+from inspector.protocol.jsonvalue import parse
+
 DEFAULT_LIMIT = 16 * 1024 * 1024
 """The default limit for the size of a block, in bytes."""
 
@@ -24,9 +26,13 @@ _IGNORED_BYTES = 200
 """How many bytes of an unknown line a frame lists."""
 
 
-def begins_stream(raw: bytes) -> bool:
-    """Return whether a body begins like a stream of events, whatever its Content-Type is."""
-    return raw.lstrip().startswith(_STREAM_STARTS)
+def unframed_events(raw: bytes) -> str:
+    """Return which events a body that was not sent as a stream consists of, as words; `""` if it consists of none."""
+    body = raw.lstrip()
+    if body.startswith(_STREAM_STARTS):
+        return "a stream of events"
+    first, _, others = body.partition(b"\n")
+    return "lines of JSON" if others.lstrip().startswith(b"{") and isinstance(parse(first), dict) else ""
 
 
 class Frame(NamedTuple):

@@ -19,7 +19,7 @@ from inspector.protocol.jsonvalue import WEB_PAGE
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Request, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
-from inspector.protocol.sse import begins_stream
+from inspector.protocol.sse import unframed_events
 from inspector.session.denial import denial, explain_head, explain_rejected, explain_token
 from inspector.session.exchange import UNANSWERED, Exchange
 from inspector.session.hints import (
@@ -186,14 +186,15 @@ def _fault_of(exchange: Exchange) -> Fault | None:
 
 
 def _of_unreadable(exchange: Exchange, answer: Unreadable) -> Fault:
-    response, hint, head = "The response", CHECK_RESPONSE, exchange.head
+    hint, head = CHECK_RESPONSE, exchange.head
     should_stream = exchange.context.operation in STREAMING and head is not None and not head.streamed
     if answer.why == WEB_PAGE:
         hint = "The URL of the interface may be wrong: check it on the card."
-    elif should_stream and begins_stream(str(answer.value).encode("utf-8", "replace")):
+    elif should_stream and (events := unframed_events(str(answer.value).encode("utf-8", "replace"))):
         named = f"has the Content-Type {exchange.content_type}" if exchange.content_type else "has no Content-Type"
-        response, hint = f"The response to a streaming call {named}, and", SEND_EVENT_STREAM
-    return Fault(Whose.AGENT, INVALID_RESPONSE, f"{response} could not be read: {answer.why}.", hint)
+        seen = f"The response to a streaming call {named}, but its body is {events}."
+        return Fault(Whose.AGENT, INVALID_RESPONSE, seen, SEND_EVENT_STREAM, kind=FaultKind.UNFRAMED_EVENTS)
+    return Fault(Whose.AGENT, INVALID_RESPONSE, f"The response could not be read: {answer.why}.", hint)
 
 
 def _of_url(exchange: Exchange, fault: Fault) -> Fault:

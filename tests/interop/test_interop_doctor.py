@@ -45,7 +45,7 @@ async def test_every_interface_has_the_declared_version(agent: Agent, session: S
     report = await examine(session, agent.url)
     assert [step for step in report.steps if step.passed is False] == []
     assert report.proposals == []
-    interfaces = [row for row in report.comparisons if row.feature.startswith("interface")]
+    interfaces = report.interfaces
     transports = agent.sdk.transports
     assert [row.observed for row in interfaces] == [f"{agent.version} over {transport}" for transport in transports]
     assert [row.matches for row in interfaces] == [True] * len(transports)
@@ -71,7 +71,7 @@ async def test_a_wrong_version_on_the_card_gets_a_working_proposal(agent: Agent,
     wrong.write_text(json.dumps(v1_0.DIALECT.encode_card(card.model_copy(update={"supported_interfaces": claims}))))
     report = await examine(session, str(wrong))
     assert not report.passed
-    assert [row.matches for row in report.comparisons if row.feature.startswith("interface")] == [False, False]
+    assert [row.matches for row in report.interfaces] == [False, False]
     assert [item.choice.binding.name for item in report.proposals] == ["JSONRPC", "GRPC"]
     for proposal in report.proposals:
         # GetTask is the same in 0.2 and 0.3, so either may be proposed; calls must work with the proposed version.

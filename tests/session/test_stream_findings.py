@@ -285,9 +285,16 @@ async def test_a_stream_that_ends_inside_an_event_names_its_bytes(agent: Agent, 
     )
 
 
-async def test_the_wrong_content_type_of_a_stream_is_named(agent: Agent, open_session: OpenSession):
-    agent.answer(giving(b'data: {"jsonrpc": "2.0"}\n\n'))
+@pytest.mark.parametrize(
+    ("body", "events"),
+    [(b'data: {"jsonrpc": "2.0"}\n\n', "a stream of events"), (b'{"jsonrpc": "2.0"}\n{}\n', "lines of JSON")],
+)
+async def test_the_wrong_content_type_of_a_stream_is_named(
+    agent: Agent, open_session: OpenSession, body: bytes, events: str
+):
+    agent.answer(giving(body))
     session = await open_session(agent.url)
     fault = checked((await say(session)).fault)
     assert fault.seen.startswith("The response to a streaming call has the Content-Type ")
+    assert fault.seen.endswith(f", but its body is {events}.")
     assert fault.hint == "Send Content-Type: text/event-stream."

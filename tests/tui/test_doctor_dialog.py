@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from inspector.session.doctor.credentials import LOG_IN
@@ -9,18 +11,36 @@ from inspector.session.doctor.steps import NEEDS_MESSAGE, Comparison, Report, St
 from inspector.tui.render.glyphs import UNICODE
 from inspector.tui.screens.doctor import paragraphs
 
+URL = "http://127.0.0.1:1/"
+
+
+def card_at(path: str, passed: bool | None, message: str, seconds: float = 0.0) -> Step:
+    return Step(f"card at {path}", passed, message, seconds, card_path=path)
+
+
+def address(name: str, url: str, passed: bool, seen: str, seconds: float = 0.0, remedy: str = "") -> Step:
+    message = f"{url}: {seen}"
+    return Step(f"{name} address", passed, message, seconds, remedy, interface=name, url=url)
+
+
+def answer(name: str, url: str, passed: bool, message: str, seconds: float = 0.0, remedy: str = "") -> Step:
+    protocol = "1.0 over JSONRPC"
+    about = {"interface": name, "url": url, "protocol": protocol}
+    return Step(f"{name} as {protocol}", passed, message, seconds, remedy, **about)
+
+
 GOOD = [
     Step("name", True, "127.0.0.1", 0.001),
-    Step("card at /.well-known/agent-card.json", True, "200 application/json: a card", 0.01),
-    Step("card at /.well-known/agent.json", None, "404 text/plain", 0.01),
+    card_at("/.well-known/agent-card.json", True, "200 application/json: a card", 0.01),
+    card_at("/.well-known/agent.json", None, "404 text/plain", 0.01),
     Step("card content", True, "Puppet, an A2A 1.0 card: no errors or warnings"),
-    Step("interface 1 address", True, "http://127.0.0.1:1/: connected", 0.002),
-    Step("interface 1 as 1.0 over JSONRPC", True, "returned TaskNotFoundError, as expected", 0.003),
+    address("interface 1", URL, True, "connected", 0.002),
+    answer("interface 1", URL, True, "returned TaskNotFoundError, as expected", 0.003),
 ]
 
 
 def lines(*steps: Step, comparisons: list[Comparison] | None = None, done: bool = True) -> list[str]:
-    report = Report("http://127.0.0.1:1", list(steps), comparisons or [])
+    report = Report("http://127.0.0.1:1", list(steps), comparisons=comparisons or [])
     return [f"{line.head[0]}{line.text}".rstrip() for line in paragraphs(report, UNICODE, done=done)]
 
 
@@ -36,7 +56,7 @@ def test_the_verdict_is_first_and_each_interface_has_one_line():
 
 
 def test_a_failed_interface_is_named_with_its_cause_and_its_remedy():
-    refused = Step("interface 2 address", False, "http://127.0.0.1:2/: refused", 0.001, "Start it.")
+    refused = address("interface 2", "http://127.0.0.1:2/", False, "refused", 0.001, "Start it.")
     shown = lines(*GOOD, refused)
     assert shown[0] == "✕ 1 of 5 checks failed: interface 2"
     assert shown[-2:] == ["✕ interface 2    1 ms  http://127.0.0.1:2/: refused", f"{'':23}Start it."]
@@ -52,7 +72,7 @@ def test_a_failed_interface_is_named_with_its_cause_and_its_remedy():
 )
 def test_missing_credentials_are_entered_with_keys_and_not_with_options(remedy: str, shown: str):
     for step in (
-        Step("interface 2 as 1.0 over JSONRPC", False, "http://h/: credentials are required", 0.0, remedy, denied=True),
+        replace(answer("interface 2", "http://h/", False, "credentials are required", 0.0, remedy), denied=True),
         Step("card", False, "the card requires credentials", 0.0, remedy, denied=True),
     ):
         assert lines(*GOOD, step)[-1].strip() == shown
@@ -65,23 +85,28 @@ def test_a_missing_client_certificate_is_an_option():
 
 
 def test_a_remedy_names_keys_only_if_the_credentials_are_the_cause():
-    step = Step("interface 2 as 1.0 over JSONRPC", False, "it says: credentials are required", 0.0, "See its log.")
+    step = answer("interface 2", "http://h/", False, "it says: credentials are required", 0.0, "See its log.")
     assert lines(*GOOD, step)[-1].strip() == "See its log."
+
+
+def test_the_url_of_an_interface_is_shown_once():
+    step = address("interface 1", "http://h:0", False, "it has no valid host or port")
+    assert lines(step)[-1].split(maxsplit=3)[-1] == "http://h:0: it has no valid host or port"
 
 
 def test_a_note_about_an_interface_that_passed_is_shown_with_its_remedy():
     url = "http://h/rpc"
-    note = Step("interface 1 address", True, f"{url}: connected; not below http://h/a", 0.0, "declare the proxy")
-    text = "\n".join(lines(note, Step("interface 1 as 1.0 over JSONRPC", True, "as expected")))
+    note = address("interface 1", url, True, "connected; not below http://h/a", 0.0, "declare the proxy")
+    text = "\n".join(lines(note, answer("interface 1", url, True, "as expected")))
     assert "connected; not below http://h/a" in text
     assert "declare the proxy" in text
-    text = "\n".join(lines(note, Step("interface 1 as 1.0 over JSONRPC", False, "no", 0.0, "see its log")))
+    text = "\n".join(lines(note, answer("interface 1", url, False, "no", 0.0, "see its log")))
     assert "see its log" in text
     assert "declare the proxy" not in text
 
 
 def test_without_a_card_every_url_is_listed():
-    tries = [Step(f"card at {path}", None, "404 text/plain") for path in ("/a", "/b")]
+    tries = [card_at(path, None, "404 text/plain") for path in ("/a", "/b")]
     shown = lines(*tries, Step("card", False, "no card at any of these URLs"))
     assert [line.split()[1:3] for line in shown[2:4]] == [["card", "/a:"], ["card", "/b:"]]
 
@@ -99,7 +124,6 @@ def test_declared_and_observed_are_columns():
     long = "none required; the card declares a bearer token"
     shown = lines(
         comparisons=[
-            Comparison("interface 1", "1.0 over JSONRPC", "1.0 over JSONRPC", True),
             Comparison("streaming", "yes", NEEDS_MESSAGE, None),
             Comparison("credentials", long, "not required", None),
         ]

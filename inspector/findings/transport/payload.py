@@ -15,10 +15,10 @@ from inspector.findings.rule_set import ERROR, Rule, RuleSet, Violation
 from inspector.protocol.bindings import jsonrpc, rest
 from inspector.protocol.bindings.base import Answer
 from inspector.protocol.errors import ProtocolError
-from inspector.protocol.jsonvalue import has_lone_surrogates, parse
+from inspector.protocol.jsonvalue import has_lone_surrogates
 from inspector.protocol.model import Json, Unreadable
 from inspector.protocol.operations import STREAMING, Operation
-from inspector.protocol.sse import begins_stream
+from inspector.protocol.sse import unframed_events
 
 FAILED = 400
 """The lowest HTTP status of an error."""
@@ -78,14 +78,8 @@ class Payload(NamedTuple):
     @property
     def unframed(self) -> str:
         """Describe events in a body whose media type is not that of a stream, `""` if there are none."""
-        if self.framed or not isinstance(self.value, Unreadable):
-            return ""
-        raw = self.raw.lstrip()
-        if begins_stream(raw):
-            return f"{self.content_type_text}, but the body is a stream of events"
-        first, _, others = raw.partition(b"\n")
-        lines = isinstance(parse(first), dict) and others.lstrip().startswith(b"{")
-        return f"{self.content_type_text}, but the body is lines of JSON" if lines else ""
+        events = unframed_events(self.raw) if isinstance(self.value, Unreadable) and not self.framed else ""
+        return f"{self.content_type_text}, but the body is {events}" if events else ""
 
 
 def charset_of(content_type: str) -> str:

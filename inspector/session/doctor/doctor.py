@@ -24,12 +24,12 @@ from inspector.session.doctor.credentials import credentials_step, demanded_in_w
 from inspector.session.doctor.message_check import try_message
 from inspector.session.doctor.probe import Probed, other_protocol, probe
 from inspector.session.doctor.steps import (
-    INTERFACE,
     InterfaceResult,
     Report,
     Step,
     Timeouts,
     compare,
+    compare_interface,
     fetch_in_words,
     finding_in_words,
     path_of,
@@ -113,7 +113,8 @@ class Doctor:
     def _add(self, unmasked: Step) -> Step:
         """Add a result to the report, secrets masked."""
         text = self._session.journal.redactor.text
-        step = replace(unmasked, message=text(unmasked.message), remedy=text(unmasked.remedy))
+        message, remedy, url = map(text, (unmasked.message, unmasked.remedy, unmasked.url))
+        step = replace(unmasked, message=message, remedy=remedy, url=url)
         self.report.steps.append(step)
         self._session.note(f"{step.name}: {step.message}", DOCTOR)
         return step
@@ -125,9 +126,7 @@ class Doctor:
         connection = self._connection
         if connection is None:
             return
-        interfaces = [
-            InterfaceResult(f"{INTERFACE}{n}", option) for n, option in enumerate(options(connection.card), 1)
-        ]
+        interfaces = [InterfaceResult(f"interface {n}", option) for n, option in enumerate(options(connection.card), 1)]
         if not interfaces:
             yield Step(
                 "interfaces", False, "the card declares no interface", 0.0, "Add supportedInterfaces to the card."
@@ -136,7 +135,7 @@ class Doctor:
             yield Step("interfaces", False, fault.seen, 0.0, fault.hint)
         for interface in interfaces:
             async for step in self._interface(interface, connection):
-                yield step
+                yield replace(step, interface=interface.name, url=interface.option.interface.url)
         if self._denied is not None:
             yield credentials_step(connection.card, self._denied)
         message_steps: dict[str, Step] = {}
@@ -147,6 +146,7 @@ class Doctor:
                 message_steps[step.name] = step
                 yield step
         has_credentials = bool(self._session.credentials.current)
+        self.report.interfaces += map(compare_interface, interfaces)
         self.report.comparisons += compare(connection.card, interfaces, message_steps, has_credentials=has_credentials)
 
     def _unusable(self) -> Fault | None:
@@ -284,14 +284,13 @@ class Doctor:
                     places = session.journal, session.client, credentials, url
                     fetch = await fetch_card(*places, probe=True, also_at=also_at)
             except TimeoutError:
-                yield self._no_response(f"card at {path_of(url)}", began)
+                yield replace(self._no_response(f"card at {path_of(url)}", began), card_path=path_of(url))
                 return
             fetches.append(fetch)
             good = True if isinstance(fetch.found, FoundCard) else None
             also_at = also_at or (fetch.url if good else "")
-            yield Step(
-                f"card at {path_of(url)}", good, fetch_in_words(fetch), time.perf_counter() - began, "", fetch.number
-            )
+            name, took = f"card at {path_of(url)}", time.perf_counter() - began
+            yield Step(name, good, fetch_in_words(fetch), took, "", fetch.number, card_path=path_of(url))
             if fetch.url == url and (found := await other_protocol(url, fetch.status, fetch.fault)):
                 self.report.fault = Fault(Whose.YOURS, FaultCode.UNREACHABLE, *found)
                 yield Step("protocol", False, found[0], 0.0, found[1])
@@ -335,7 +334,7 @@ class Doctor:
         option = interface.option
         place = endpoint_of(option.interface.url)
         if place is None:
-            seen = f"{option.interface.url!r} has no valid host or port"
+            seen = f"{option.interface.url}: it has no valid host or port"
             yield Step(f"{interface.name} address", False, seen, 0.0, "Correct the URL on the card.")
             return
         step, misleading = await self._address(interface, place, connection)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Finding, Severity
 from inspector.protocol.card import AgentCard
-from inspector.protocol.errors import FaultError
+from inspector.protocol.errors import FaultError, FaultKind
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Artifact, Task, TaskRequest
 from inspector.protocol.operations import Operation
@@ -108,9 +108,8 @@ def _judge(session: Session, call: Call, *, ended: bool, stopped: bool = False) 
     def step(passed: bool | None, message: str, remedy: str = "") -> Step:
         return Step(STREAMING if streamed else "message", passed, message, took, remedy, exchange.number)
 
-    unframed = next((finding for finding in findings_of(session, exchange, *Severity) if _is_unframed(finding)), None)
-    if unframed is not None:
-        return step(False, in_words([unframed]), _UNFRAMED)
+    if fault is not None and fault.kind is FaultKind.UNFRAMED_EVENTS:
+        return step(False, fault.seen, _UNFRAMED)
     if fault is not None:
         lost = _NO_OPERATION.format(operation=exchange.context.operation.value)
         return step(False, fault.seen, lost if exchange.status in _UNROUTED else fault.hint)
@@ -148,11 +147,6 @@ def _arrival(frames: Sequence[Record], measured: StreamHealth, *, ended: bool) -
     idle = f", without an event for {duration(silence)}" if silence >= _LONG_GAP else ""
     alive = f", with {measured.keepalives:,} keep-alives" if measured.keepalives else ""
     return f"{seen}; still open after {duration(measured.total)}{idle}{alive}"
-
-
-def _is_unframed(finding: Finding) -> bool:
-    """Return whether a finding is about events in a body whose media type is not that of a stream."""
-    return finding.rule in ("RPC-005", "HTTP-001") and "but the body is" in finding.seen
 
 
 def _remedy(errors: list[Finding], seconds: float) -> str:

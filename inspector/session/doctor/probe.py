@@ -6,6 +6,7 @@ import asyncio
 import time
 import uuid
 from contextlib import suppress
+from dataclasses import replace
 from http import HTTPStatus
 from typing import NamedTuple
 
@@ -59,9 +60,9 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
     exchange = call.exchange
     exchange.probe = True
 
-    def step(passed: bool | None, message: str, remedy: str = "", *, denied: bool = False) -> Step:
-        took = time.perf_counter() - began
-        return Step(f"{name} as {protocol_name(choice)}", passed, message, took, remedy, exchange.number, denied)
+    def step(passed: bool | None, message: str, remedy: str = "") -> Step:
+        took, protocol = time.perf_counter() - began, protocol_name(choice)
+        return Step(f"{name} as {protocol}", passed, message, took, remedy, exchange.number, protocol=protocol)
 
     if not await finish(call, seconds):
         return Probed(step(False, f"no response within {seconds:g} s", CHECK_LOG), None)
@@ -75,7 +76,7 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
     status = exchange.status
     if fault is not None and fault.denied:
         seen, remedy = _denial(session, call, fault, choice)
-        return Probed(step(False, seen, remedy, denied=True), None, denied=exchange)
+        return Probed(replace(step(False, seen, remedy), denied=True, fault_kind=fault.kind), None, denied=exchange)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return Probed(step(None, "too many requests (429)", "Wait, and run the doctor again."), None)
     if fault is None:

@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 from inspector.findings.finding import Finding
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.card import AgentCard
-from inspector.protocol.errors import Fault
+from inspector.protocol.errors import Fault, FaultKind
+from inspector.protocol.model import Json
 from inspector.protocol.security import requirements_in_words
 from inspector.protocol.selection import Choice, Option
 from inspector.session.connection import CardFetch
@@ -22,8 +23,6 @@ PUSH = "push"
 """The name of the step about push notifications."""
 TASK = "task"
 """The name of the step that compares a stream with GetTask."""
-INTERFACE = "interface "
-"""The beginning of the names of an interface, and of the steps about it."""
 NOT_CHECKED = "not checked"
 """The beginning of the observation of a feature that was not checked."""
 NEEDS_MESSAGE = f"{NOT_CHECKED}: needs --message"
@@ -39,7 +38,9 @@ class Step:
     """One check; `passed` is None if the result is unknown.
 
     `message` is the result as text, `remedy` the next step after a failure, `seconds` the duration, `exchange` the
-    number of its exchange, `denied` whether credentials are missing or were not accepted.
+    number of its exchange, `denied` whether credentials are missing or were not accepted, `fault_kind` the kind of the
+    failure. `card_path` is the path at which the card was looked for. `interface` is the name of the interface that was
+    checked, `url` its URL on the card, `protocol` the protocol that was tried. They are `""` for other checks.
     """
 
     name: str
@@ -49,6 +50,16 @@ class Step:
     remedy: str = ""
     exchange: int = 0
     denied: bool = False
+    fault_kind: FaultKind | None = None
+    card_path: str = ""
+    interface: str = ""
+    url: str = ""
+    protocol: str = ""
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the members of the JSON output."""
+        names = ("name", "passed", "message", "seconds", "remedy", "exchange", "denied")
+        return {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +82,14 @@ class Proposal:
 
 @dataclass(slots=True)
 class Report:
-    """The results of all checks, secrets masked; `fault` is None if the card was read."""
+    """The results of all checks, secrets masked; `fault` is None if the card was read.
+
+    `interfaces` has a comparison for each interface of the card, `comparisons` those of other features.
+    """
 
     reference: str
     steps: list[Step] = field(default_factory=list)
+    interfaces: list[Comparison] = field(default_factory=list)
     comparisons: list[Comparison] = field(default_factory=list)
     proposals: list[Proposal] = field(default_factory=list)
     fault: Fault | None = None
@@ -105,7 +120,8 @@ def protocol_name(choice: Choice) -> str:
     return f"{choice.dialect.version} over {choice.binding.name}"
 
 
-def _compare_interface(result: InterfaceResult) -> Comparison:
+def compare_interface(result: InterfaceResult) -> Comparison:
+    """Compare the declared with the confirmed protocols of an interface."""
     option = result.option
     interface, dialect, binding = option.interface, option.dialect, option.binding
     declared = f"{interface.protocol_version or '?'} over {interface.protocol_binding or '?'}"
@@ -119,13 +135,13 @@ def _compare_interface(result: InterfaceResult) -> Comparison:
 def compare(
     card: AgentCard, results: list[InterfaceResult], message_steps: dict[str, Step], *, has_credentials: bool
 ) -> list[Comparison]:
-    """Compare a card with the results of the checks; `message_steps` has the checks for which a message was sent."""
+    """Compare the features of a card with the results of the checks; `message_steps` has the checks of a message."""
     required = any(result.protected for result in results)
     not_checked = NOT_CHECKED if message_steps else NEEDS_MESSAGE
     if not any(result.protocols for result in results):  # no message is sent
         denied = REJECTED if has_credentials else REQUIRED
         not_checked = f"{NOT_CHECKED}: {denied if required else 'no interface responded as expected'}"
-    rows = [_compare_interface(result) for result in results]
+    rows: list[Comparison] = []
     capabilities = card.capabilities
     for feature, value, name in (
         ("streaming", capabilities.streaming, STREAMING),

@@ -15,7 +15,6 @@ from inspector.protocol.selection import Choice
 from inspector.session.doctor.credentials import is_about_options
 from inspector.session.doctor.doctor import CARD_CONTENT, Doctor
 from inspector.session.doctor.steps import (
-    INTERFACE,
     NEEDS_MESSAGE,
     NOT_CHECKED,
     Comparison,
@@ -33,8 +32,6 @@ from inspector.tui.views.registry import key_of_view
 from inspector.tui.widgets.fact_view import FactView
 from inspector.wire.client.faults import CERTIFICATE_OPTION
 
-_CARD_AT = "card at "
-"""The beginning of the names of steps about a URL of the card."""
 _DECLARED = 30
 """The most cells for what the card declares, beside what was observed."""
 _NOT_HERE = f"{NOT_CHECKED} here: after a message, the Agent view shows it"
@@ -116,9 +113,8 @@ def paragraphs(report: Report, glyphs: Glyphs, *, done: bool) -> list[Paragraph]
         key = f"{key_of('back')}, then {key_of('interface')}," if number else key_of("refresh")
         hint = f"{proposal.reason}. Press {key} to use it."
         lines += [BLANK, Paragraph((f"{glyphs.folded} ", "line--warning"), hint, "line--text")]
-    comparisons = [row for row in report.comparisons if not row.feature.startswith(INTERFACE)]
-    if comparisons:
-        lines += [BLANK, *_comparison(comparisons, glyphs)]
+    if report.comparisons:
+        lines += [BLANK, *_comparison(report.comparisons, glyphs)]
     return lines
 
 
@@ -138,35 +134,26 @@ def _verdict(rows: list[Step], glyphs: Glyphs, *, done: bool) -> Paragraph:
 def _rows(steps: Sequence[Step]) -> list[Step]:
     """Return the steps, those about the same interface as one; if there is a card, without the other URLs."""
     rows: list[Step] = []
-    found = any(step.passed for step in steps if step.name.startswith(_CARD_AT))
-    shown = [_card(step) for step in steps if step.passed or not found or not step.name.startswith(_CARD_AT)]
-    for name, group in groupby(shown, _subject):
+    found = any(step.passed for step in steps if step.card_path)
+    shown = [_card(step) for step in steps if step.passed or not found or not step.card_path]
+    for interface, group in groupby(shown, lambda step: step.interface):
         together = list(group)
-        rows += [_interface(name, together)] if name.startswith(INTERFACE) else together
+        rows += [_interface(interface, together)] if interface else together
     return rows
 
 
 def _card(step: Step) -> Step:
     """Return a step about a URL of the card with the short name `card`."""
-    if not step.name.startswith(_CARD_AT):
-        return step
-    return replace(step, name="card", message=f"{step.name.removeprefix(_CARD_AT)}: {step.message}")
-
-
-def _subject(step: Step) -> str:
-    """Return `interface 1` for all steps about that interface, else the name of the step."""
-    words = step.name.split()
-    return " ".join(words[:2]) if words[:1] == [INTERFACE.strip()] else step.name
+    return replace(step, name="card", message=f"{step.card_path}: {step.message}") if step.card_path else step
 
 
 def _interface(name: str, steps: Sequence[Step]) -> Step:
     """Combine the steps about an interface: its protocol, its URL, and what failed."""
     results = [step.passed for step in steps]
     passed = False if False in results else None if None in results else True
-    url = steps[0].message.partition(": ")[0]
-    protocols = [step.name.partition(" as ")[2] for step in steps if step.passed is passed]
-    what = "  ".join(filter(None, [next(filter(None, protocols), ""), url]))
     decisive = [step for step in steps if step.passed is passed]
+    protocol, url = next((step.protocol for step in decisive if step.protocol), ""), steps[0].url
+    what = f"{protocol}  {url}" if protocol else url
     # If all checks passed, a step with a remedy has a note.
     why = next((step for step in decisive if not passed or step.remedy), None)
     reason = f": {why.message.removeprefix(f'{url}: ')}" if why else ""

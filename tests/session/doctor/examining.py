@@ -118,7 +118,7 @@ def the(report: Report, name: str) -> Step:
 
 
 def row(report: Report, thing: str) -> tuple[str, str, bool | None]:
-    [observed] = [one for one in report.comparisons if one.feature == thing]
+    [observed] = [one for one in (*report.interfaces, *report.comparisons) if one.feature == thing]
     return observed.declared, observed.observed, observed.matches
 
 

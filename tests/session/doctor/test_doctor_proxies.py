@@ -114,7 +114,7 @@ async def test_a_buffered_stream_is_a_failure(session: Session, upstream: str, m
 async def test_events_with_another_media_type_are_named(session: Session, upstream: str, media_type: str):
     step = the(await behind(session, upstream, Habits(media_type=media_type)), "streaming")
     assert step.passed is False
-    assert step.message.endswith(f": Content-Type is {media_type}, but the body is a stream of events")
+    assert step.message.endswith(f" has the Content-Type {media_type}, but its body is a stream of events.")
     assert step.remedy.startswith("Send Content-Type: text/event-stream.")
 
 
