@@ -30,6 +30,7 @@ from inspector.session import stream_health
 from inspector.session.doctor import message_check
 from inspector.session.doctor.doctor import Doctor
 from inspector.session.doctor.steps import Step, Timeouts
+from inspector.session.hints import CHECK_RESPONSE
 from inspector.session.session import Session
 from inspector.session.settings import Settings
 
@@ -61,6 +62,17 @@ async def test_single_late_event_is_not_reported_as_buffered(session: Session):
     async with agent(streaming([{"task": task("COMPLETED")}], wait=0.2)) as url:
         report = await examine(session, url, "go")
     assert the(report, "streaming").passed
+
+
+async def test_text_event_stream_is_not_recommended_for_a_call_without_streaming(session: Session):
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        if call["method"] != "SendMessage":
+            return await knows_no_task(request, call)
+        return web.Response(body=framed(call, {"task": task("COMPLETED")}), content_type="text/plain")
+
+    async with agent(answer, capabilities={}) as url:
+        step = the(await examine(session, url, "go"), "message")
+    assert (step.passed, step.remedy) == (False, CHECK_RESPONSE)
 
 
 @pytest.fixture
