@@ -207,7 +207,7 @@ class Caller:
         except ValueError as error:
             raise StepError(f"{path!r} is not a valid URL: {error}") from error
         connection = self.session.connection
-        base = self.choice.binding.complete_url(self.choice.interface.url, connection.url if connection else "")
+        base = self.session.address(self.choice)
         if path.startswith(WELL_KNOWN):
             return urljoin(connection.url if connection and connection.url else base, path)
         return base if path in ("", "/") else f"{base.rstrip('/')}/{path.lstrip('/')}"

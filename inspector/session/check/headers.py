@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from inspector.protocol.bindings import rest
 from inspector.protocol.bindings.jsonrpc import EVENT_STREAM, JSON
+from inspector.protocol.http_fields import without_parameters
 from inspector.session.check.calls import Response
 from inspector.session.check.document.enumerations import Level
 from inspector.session.check.matching import Mismatch
@@ -23,7 +24,7 @@ def inspect_headers(response: Response, binding: str, level: Level, *, is_card: 
     allowed = (EVENT_STREAM,) if response.streamed else _json_types(binding, level, is_card=is_card)
     actual = response.headers.get("content-type", "")
     found: list[Mismatch] = []
-    if actual.partition(";")[0].strip().lower() not in allowed:
+    if without_parameters(actual) not in allowed:
         found.append(Mismatch("header Content-Type", " or ".join(allowed), actual or "nothing"))
     if is_card and not any(name.lower() in response.headers for name in _CACHING):
         found.append(Mismatch("headers", " or ".join(_CACHING), "neither"))

@@ -125,8 +125,7 @@ class Runner:
 
     def _own_variables(self, choice: Choice) -> dict[str, Json]:
         """Return the variables that files may use without a definition: the URL of the interface."""
-        connection = self.session.connection
-        url = choice.binding.complete_url(choice.interface.url, connection.url if connection else "")
+        url = self.session.address(choice)
         return {"baseUrl": url, "SUT_BASE_URL": url}
 
     async def _execute(self, execution: TestExecution) -> TestResult:

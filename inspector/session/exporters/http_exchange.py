@@ -8,6 +8,8 @@ from typing import Any
 
 from inspector.capture.records import Kind, Record
 from inspector.lazy_dataclass import dataclass
+from inspector.protocol.bindings.jsonrpc import EVENT_STREAM
+from inspector.protocol.http_fields import header
 
 MOST_EVENTS = 500
 """The most events of a stream that are part of the text of a response."""
@@ -84,7 +86,7 @@ class HttpExchange:
         """Return the body of the response as it was received: JSON, or the first events of a stream."""
         if not self.streamed:
             return b"".join(payload(record) for record in self.bodies)
-        if any(name.lower() == "content-type" and "event-stream" in value for name, value in self.response_head()[1]):
+        if EVENT_STREAM in header(self.response_head()[1], "content-type"):
             return b"".join(record.raw for record in self.bodies)
         return b"\n".join(payload(record) for record in self.bodies)
 
