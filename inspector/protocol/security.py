@@ -46,7 +46,6 @@ class OAuthFlow:
     token_url: str = ""
     device_authorization_url: str = ""
     refresh_url: str = ""
-    pkce_required: bool = False
     scopes: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -298,7 +297,6 @@ def _flow(name: str, value: Json) -> OAuthFlow:
         text_in(members, "tokenUrl"),
         text_in(members, "deviceAuthorizationUrl"),
         text_in(members, "refreshUrl"),
-        members.get("pkceRequired") is True,
         {scope: str(text) for scope, text in scopes.items()} if isinstance(scopes, Mapping) else {},
     )
 

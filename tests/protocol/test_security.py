@@ -72,7 +72,6 @@ def card(schemes: Any = None, required: Any = None, *skills: Any) -> AgentCard:
                         authorization_url="https://sso.example/authorize",
                         token_url="https://sso.example/token",
                         refresh_url="https://sso.example/refresh",
-                        pkce_required=True,
                         scopes={"read": "Read tasks"},
                     ),
                     OAuthFlow(

@@ -45,7 +45,6 @@ class LoginOption:
     refresh_url: str = ""
     metadata_url: str = ""
     openid: bool = False
-    pkce_required: bool = False
     scopes: Mapping[str, str] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     refused: str = ""
@@ -103,7 +102,6 @@ def _option(flow: OAuthFlow, grant: Grant, metadata_url: str, about: Mapping[str
         device_url=flow.device_authorization_url,
         refresh_url=flow.refresh_url,
         metadata_url=metadata_url,
-        pkce_required=flow.pkce_required,
         scopes=flow.scopes,
         refused=flow.refused,
         **about,

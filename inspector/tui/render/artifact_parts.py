@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import AssembledArtifact, TextRun
 from inspector.protocol.extensions.known import Use, uses_in
+from inspector.protocol.http_fields import without_parameters
 from inspector.protocol.model import Artifact, Message, Part
 from inspector.session.replay.file_content import FileFacts, decode, file_facts
 from inspector.text.units import size
@@ -74,7 +75,7 @@ class Section:
     @property
     def is_image(self) -> bool:
         """Return whether its media type is that of an image that can be drawn."""
-        return self.kind == "file" and self.media_type.partition(";")[0].strip().lower() in IMAGES
+        return self.kind == "file" and without_parameters(self.media_type) in IMAGES
 
 
 class Sections:
@@ -118,7 +119,7 @@ class Sections:
         if section.kind != "text" or section.end - section.start > MOST:
             return False
         names = section.filename, self.artifact.name
-        if section.media_type.partition(";")[0].strip().lower() in _MARKDOWN_TYPES:
+        if without_parameters(section.media_type) in _MARKDOWN_TYPES:
             return True
         if any(name.lower().endswith(_MARKDOWN_NAMES) for name in names):
             return True
