@@ -21,6 +21,11 @@ from inspector.wire.discovery import LOGIN_PAGE_HINT, REDIRECTS
 
 CREDENTIALS_HINT = "Add --bearer or --header; credentials are sent only to the origin of the URL that you type."
 """What to do if nothing is known about why credentials are required."""
+FORBIDDEN_HINT = (
+    "A refusal can have other reasons than credentials: see the log of the agent, and of a gateway before it. "
+    f"If credentials are missing: {CREDENTIALS_HINT[0].lower()}{CREDENTIALS_HINT[1:]}"
+)
+"""What to do if nothing is known about the reason for a refusal, and the request had no credentials."""
 REJECTED_HINT = (
     "The request had credentials, which were rejected: check that they are for this agent and for this operation."
 )
@@ -79,7 +84,8 @@ def denial(status: int, details: str, cause: Cause | None) -> Fault:
     seen = f"{MEANING_OF_STATUS[status]}{details}."
     if cause:
         return Fault(Whose.YOURS, CODE_OF_STATUS[status], f"{seen} {cause.seen}", cause.remedy)
-    return Fault(Whose.YOURS, CODE_OF_STATUS[status], seen, CREDENTIALS_HINT, kind=FaultKind.UNEXPLAINED_DENIAL)
+    hint = FORBIDDEN_HINT if status == 403 else CREDENTIALS_HINT
+    return Fault(Whose.YOURS, CODE_OF_STATUS[status], seen, hint, kind=FaultKind.UNEXPLAINED_DENIAL)
 
 
 def explain_rejected(fault: Fault, card: AgentCard | None) -> Fault:

@@ -173,7 +173,8 @@ def test_rejected_credentials_are_not_reported_as_missing(cli: RunCli, make_agen
     agent = make_agent(answer, card=web.Response(status=403)) if at_the_card else make_agent(answer)
     missing = cli("task", "get", "x", "-a", agent.url, "-o", "json")
     assert (missing.code, missing.error["code"]) == (4, "A2ACLI_ERR_AUTH_FAILED")
-    assert "Add --bearer" in missing.error["hint"]
+    assert "--bearer" in missing.error["hint"]
+    assert ("A refusal can have other reasons than credentials" in missing.error["hint"]) is not at_the_card
     refused = cli("task", "get", "x", "-a", agent.url, "-o", "json", "--bearer", "wrong-token")
     assert (refused.code, refused.error["code"]) == (4, "A2ACLI_ERR_AUTH_FAILED")
     assert "rejected" in refused.error["hint"]

@@ -8,7 +8,14 @@ import pytest
 
 from inspector.protocol.challenge import read_challenges
 from inspector.protocol.errors import FaultCode, Whose
-from inspector.session.denial import CREDENTIALS_HINT, MEANING_OF_STATUS, SentToken, explain_head, explain_token
+from inspector.session.denial import (
+    CREDENTIALS_HINT,
+    FORBIDDEN_HINT,
+    MEANING_OF_STATUS,
+    SentToken,
+    explain_head,
+    explain_token,
+)
 from inspector.wire.client.observations import Head
 
 URL, NOW = "https://agent.example/rpc", 1_767_225_600.0
@@ -63,7 +70,7 @@ def test_without_a_known_cause_only_the_challenge_is_quoted(status: int, claims:
     fault = explain_head(head(status, www_authenticate='Bearer realm="x"'), sent(**claims))
     assert fault is not None
     assert fault.seen == f'{MEANING_OF_STATUS[status]}: {status} Reason, Bearer realm="x".'
-    assert fault.hint == CREDENTIALS_HINT
+    assert fault.hint == (FORBIDDEN_HINT if status == 403 else CREDENTIALS_HINT)
 
 
 def test_a_url_in_the_challenge_is_left_out():

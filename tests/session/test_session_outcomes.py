@@ -22,7 +22,7 @@ from scripted import (
 )
 
 from inspector.protocol.errors import FaultCode, Whose
-from inspector.session.denial import CREDENTIALS_HINT, REJECTED_HINT
+from inspector.session.denial import CREDENTIALS_HINT, FORBIDDEN_HINT, REJECTED_HINT
 from inspector.session.hints import CHECK_RESPONSE, SEND_EVENT_STREAM
 
 # What a call came to
@@ -97,7 +97,7 @@ async def test_rejected_credentials_are_not_recommended_again(
     agent.answer(giving(b"", status=status))
     session = await open_session(agent.url, headers=headers)
     hint = checked((await say(session)).fault).hint
-    assert hint == (REJECTED_HINT if headers else CREDENTIALS_HINT)
+    assert hint == (REJECTED_HINT if headers else FORBIDDEN_HINT if status == 403 else CREDENTIALS_HINT)
 
 
 @pytest.mark.parametrize("streaming", [True, False])

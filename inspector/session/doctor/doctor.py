@@ -12,6 +12,7 @@ from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
+from http import HTTPStatus
 from itertools import chain
 
 from inspector.findings.finding import Severity
@@ -395,6 +396,7 @@ class Doctor:
             yield step
             if denied is not None and denied.head is not None:
                 interface.demanded = demanded_in_words(denied)
+                interface.refused = denied.status == HTTPStatus.FORBIDDEN
                 self._denied = self._denied or denied
             if supported:
                 interface.protocols.append(protocol_name(choice))

@@ -18,8 +18,8 @@ from inspector.protocol.model import TaskRequest, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
 from inspector.session.call import Call
-from inspector.session.doctor.credentials import remedy_for
-from inspector.session.doctor.steps import REJECTED, REQUIRED, Step, path_of, protocol_name
+from inspector.session.doctor.credentials import demanded_in_words, remedy_for
+from inspector.session.doctor.steps import REFUSED, REJECTED, REQUIRED, Step, path_of, protocol_name
 from inspector.session.exchange import Exchange
 from inspector.session.hints import CHECK_LOG
 from inspector.session.session import Session
@@ -101,7 +101,9 @@ def _denial(session: Session, call: Call, fault: Fault, choice: Choice) -> tuple
     if status in _CREDENTIALS_NEEDED:
         source = str(status)
     cause = fault.seen.partition(" The token ")[2]
-    result = REJECTED if session.credentials.current.are_for(call.wire.url) else REQUIRED
+    result = REFUSED if status == HTTPStatus.FORBIDDEN and not demanded_in_words(call.exchange) else REQUIRED
+    if session.credentials.current.are_for(call.wire.url):
+        result = REJECTED
     seen = f"{result} ({source}){f': the token {cause}' if cause else ''}"
     if not source:  # a client certificate
         seen = fault.seen

@@ -29,6 +29,8 @@ NEEDS_MESSAGE = f"{NOT_CHECKED}: needs --message"
 """The observation of a feature that only a message can check."""
 REQUIRED = "credentials are required"
 """The beginning of the result if an interface requires credentials, and none were sent."""
+REFUSED = "the request was refused"
+"""The beginning of the result after 403 without a challenge, which can have other reasons than credentials."""
 REJECTED = "the credentials were rejected"
 """The beginning of the result if an interface did not accept the credentials that were sent."""
 
@@ -104,7 +106,7 @@ class Report:
 class InterfaceResult:
     """One declared interface: its confirmed protocols, and whether the check had no result or needs credentials.
 
-    `demanded` is the scheme of the credentials, `""` if it is not known.
+    `demanded` is the scheme of the credentials, `""` if it is not known; `refused` is whether the response was 403.
     """
 
     name: str
@@ -113,6 +115,12 @@ class InterfaceResult:
     unknown: bool = False
     protected: bool = False
     demanded: str = ""
+    refused: bool = False
+
+    @property
+    def denial(self) -> str:
+        """Return why the interface denied a request without credentials."""
+        return REFUSED if self.refused and not self.demanded else REQUIRED
 
 
 def protocol_name(choice: Choice) -> str:
@@ -136,11 +144,13 @@ def compare(
     card: AgentCard, results: list[InterfaceResult], message_steps: dict[str, Step], *, has_credentials: bool
 ) -> list[Comparison]:
     """Compare the features of a card with the results of the checks; `message_steps` has the checks of a message."""
-    required = any(result.protected for result in results)
+    denials = {result.denial for result in results if result.protected}
+    is_unclear = denials == {REFUSED} and not has_credentials
+    required = bool(denials) and not is_unclear
     not_checked = NOT_CHECKED if message_steps else NEEDS_MESSAGE
     if not any(result.protocols for result in results):  # no message is sent
-        denied = REJECTED if has_credentials else REQUIRED
-        not_checked = f"{NOT_CHECKED}: {denied if required else 'no interface responded as expected'}"
+        denied = REJECTED if has_credentials and denials else min(denials, default="no interface responded as expected")
+        not_checked = f"{NOT_CHECKED}: {denied}"
     rows: list[Comparison] = []
     capabilities = card.capabilities
     for feature, value, name in (
@@ -155,7 +165,7 @@ def compare(
     demanded = ", ".join(dict.fromkeys(result.demanded for result in results if result.demanded))
     observed = f"required{f': {demanded}' if demanded else ''}"
     if not required:
-        observed = "sent" if has_credentials else "not required"
+        observed = f"unknown: {REFUSED}" if is_unclear else "sent" if has_credentials else "not required"
     undeclared = required and not any(card.security_requirements or ())
     return [*rows, Comparison("credentials", requirements_in_words(card), observed, False if undeclared else None)]
 

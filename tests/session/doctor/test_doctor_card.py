@@ -132,6 +132,19 @@ async def test_card_without_interfaces_is_reported(session: Session, tmp_path: P
     assert "supportedInterfaces" in step.remedy
 
 
+async def test_a_403_without_a_challenge_does_not_show_that_credentials_are_required(session: Session):
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        return web.Response(status=403)
+
+    async with agent(answer) as url:
+        report = await examine(session, url)
+    step = the(report, AS_1_0)
+    assert (step.passed, step.message) == (False, "the request was refused (403)")
+    assert step.remedy.startswith("A refusal can have other reasons than credentials")
+    assert row(report, "credentials") == ("none required", "unknown: the request was refused", None)
+    assert row(report, "streaming")[1] == "not checked: the request was refused"
+
+
 async def test_missing_credentials_over_grpc_are_reported(session: Session, tmp_path: Path):
     class Closed(grpc.aio.ServerInterceptor):  # type: ignore[misc] # grpc has no types
         async def intercept_service(self, continuation: Any, details: Any) -> Any:
