@@ -28,6 +28,7 @@ from inspector.cli.errors import OK, usage
 from inspector.cli.option_reader import FLAG
 from inspector.cli.output import Output
 from inspector.cli.styles import Role, Styled, mark
+from inspector.findings.url import flaw
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
@@ -35,9 +36,9 @@ from inspector.settings_file import Value
 from inspector.text.typed_path import looks_like_path, typed_path
 from inspector.text.units import counted
 from inspector.wire.discovery import normalise, split_entry
-from inspector.wire.endpoint import endpoint_of
 
 _NO_AGENT = f"No agent has a name. Add one: {PROGRAM} agents add NAME URL"
+_SCHEMES = ("http://", "https://", "grpc://", "grpcs://")
 _CHECK_SECONDS = 10.0
 """How long to wait for the card of an agent that has no timeout of its own."""
 
@@ -100,9 +101,11 @@ def _stored_reference(reference: str, folder: Path, *, is_project: bool) -> str:
         return reference
     if looks_like_path(path):
         raise usage(f"The file {path} does not exist.", "Name the file of a card or of a catalog, or a URL.")
-    if endpoint_of(normalise(split_entry(reference)[0])) is None:
+    url = normalise(split_entry(reference)[0])
+    why = flaw(url) or ("" if url.lower().startswith(_SCHEMES) else "its scheme is not http, https, grpc or grpcs")
+    if why:
         hint = "Write a URL such as https://agent.example, or the file of a card or of a catalog."
-        raise usage(f"{mask_url(reference)!r} is not the URL of an agent: it has no valid host or port.", hint)
+        raise usage(f"{mask_url(reference)!r} is not the URL of an agent: {why}.", hint)
     return reference
 
 
@@ -145,7 +148,7 @@ def check(invocation: Invocation, out: Output) -> int:
         first = f"{failed[0]['name']}: {failed[0]['problem']}"
         seen = f"{len(failed)} of {counted(len(results), 'agent')} failed. The first: {first}"
         raise FaultError(
-            Fault(Whose.AGENT, FaultCode.INTERNAL, seen, f"{PROGRAM} doctor NAME checks an agent step by step.")
+            Fault(Whose.AGENT, FaultCode.CHECK_FAILED, seen, f"{PROGRAM} doctor NAME checks an agent step by step.")
         )
     return OK
 

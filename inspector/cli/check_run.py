@@ -94,7 +94,7 @@ class _Check:
         if any(difference.aspect == "result" for difference in found):
             seen = f"The results of {against} differ."
             raise FaultError(
-                Fault(Whose.AGENT, FaultCode.INTERNAL, seen, "The lines that begin with Differs show how.")
+                Fault(Whose.AGENT, FaultCode.CHECK_FAILED, seen, "The lines that begin with Differs show how.")
             )
 
     async def _connect(self) -> RunResult:
@@ -291,7 +291,8 @@ class _Check:
         message = first.failures[0].message.rstrip(".") if first.failures else ""
         seen = f"{result.counts.failure_words}. The first: {first.test.id}: {message}."
         path = shlex.quote(str(self._current.session.journal.capture.path))
-        fault = Fault(Whose.AGENT, FaultCode.INTERNAL, seen, f"{PROGRAM} open {path} shows the requests and responses.")
+        hint = f"{PROGRAM} open {path} shows the requests and responses."
+        fault = Fault(Whose.AGENT, FaultCode.CHECK_FAILED, seen, hint)
         if all(item.denied for item in failed):
             fault = self._current.explain(replace(fault, whose=Whose.YOURS, code=FaultCode.CREDENTIALS_MISSING))
         raise FaultError(fault)

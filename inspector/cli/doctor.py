@@ -59,7 +59,7 @@ async def _examine(current: RunningCommand) -> None:
         failed = [step for step in report.steps if step.passed is False]
         first = f"{failed[0].name}: {failed[0].message.rstrip('.')}"
         seen = f"{len(failed)} of {len(report.steps)} steps failed. The first: {first}."
-        whose, code, hint = Whose.AGENT, FaultCode.INTERNAL, failed[0].remedy
+        whose, code, hint = Whose.AGENT, FaultCode.CHECK_FAILED, failed[0].remedy
         if report.proposals and failed[0].interface:
             reason = report.proposals[0].reason
             hint = f"Correct the card. {reason[:1].upper()}{reason[1:]}."

@@ -45,7 +45,7 @@ async def push_doctor(current: RunningCommand) -> None:
         out.field("Other senders", found.others)
     if likely:
         seen = f"{likely[0].name}: {likely[0].evidence.rstrip('.')}."
-        raise FaultError(Fault(Whose.AGENT, FaultCode.INTERNAL, f"{seen[0].upper()}{seen[1:]}", likely[0].remedy))
+        raise FaultError(Fault(Whose.AGENT, FaultCode.CHECK_FAILED, f"{seen[0].upper()}{seen[1:]}", likely[0].remedy))
 
 
 def _cause_json(cause: Cause) -> dict[str, Any]:

@@ -188,7 +188,10 @@ class Whose(StrEnum):
 
 
 class FaultCode(StrEnum):
-    """The codes of failures that are not errors of A2A, from the a2a-cli specification 0.2 (appendix D)."""
+    """The codes of failures that are not errors of A2A, from the a2a-cli specification 0.2 (appendix D).
+
+    The specification requires another prefix for codes that it does not define.
+    """
 
     USAGE = "A2ACLI_ERR_USAGE"
     CARD_NOT_FOUND = "A2ACLI_ERR_CARD_NOT_FOUND"
@@ -198,6 +201,7 @@ class FaultCode(StrEnum):
     AUTH_FAILED = "A2ACLI_ERR_AUTH_FAILED"
     TIMEOUT = "A2ACLI_ERR_TIMEOUT"
     INTERNAL = "A2ACLI_ERR_INTERNAL"
+    CHECK_FAILED = "A2A_INSPECT_ERR_CHECK_FAILED"
 
 
 VERSION_NOT_SUPPORTED = "VersionNotSupportedError"

@@ -312,11 +312,23 @@ def test_lint_of_a_named_catalog_checks_all_of_it(cli: RunCli, mock: str, folder
     assert "Mock Agent" in cli("lint", "catalog").out
 
 
-@pytest.mark.parametrize("url", ["notaurl:::", "http://", "http://host:port", "http://host:99999", "http://#entry"])
-def test_an_agent_without_a_valid_host_and_port_is_refused(cli: RunCli, url: str):
+@pytest.mark.parametrize(
+    ("url", "why"),
+    [
+        ("notaurl:::", "it cannot be parsed as a URL"),
+        ("http://", "it has no host"),
+        ("http://host:port", "it cannot be parsed as a URL"),
+        ("http://host:99999", "it cannot be parsed as a URL"),
+        ("http://#entry", "it has no host"),
+        ("ho st", "it contains a space or a control character"),
+        ("http://ho st/x", "it contains a space or a control character"),
+        ("ftp://host/x", "its scheme is not http, https, grpc or grpcs"),
+    ],
+)
+def test_a_url_that_no_agent_can_have_is_refused(cli: RunCli, url: str, why: str):
     ran = cli("agents", "add", "x", url)
     assert (ran.code, ran.out) == (2, "")
-    assert f"Error: '{url}' is not the URL of an agent: it has no valid host or port.\n" in ran.err
+    assert f"Error: '{url}' is not the URL of an agent: {why}.\n" in ran.err
     assert "Write a URL such as https://agent.example" in ran.err
     assert cli("agents", "list", "-o", "json").json == []
 

@@ -126,6 +126,7 @@ def test_json_is_the_report_of_acts(cli: RunCli, mock: str, file: Any):
     [suite] = report["suites"]
     assert result.code == 1
     assert result.error["message"].startswith("1 of 4 tests failed, 1 had an error.")
+    assert result.error["code"] == "A2A_INSPECT_ERR_CHECK_FAILED"
     assert {test["id"]: test["result"] for test in suite["tests"]} == {
         "A": "pass",
         "B": "fail",

@@ -161,7 +161,7 @@ def test_json_report_of_a_failure_is_complete_and_error_is_on_stderr(cli: RunCli
     ran = cli("doctor", make_agent(answer).url, "-o", "json")
     assert ran.code == 1
     assert ran.json["valid"] is False
-    assert ran.error["code"] == "A2ACLI_ERR_INTERNAL"
+    assert ran.error["code"] == "A2A_INSPECT_ERR_CHECK_FAILED"
 
 
 def test_proposed_command_works_despite_the_wrong_card(cli: RunCli, make_agent: MakeAgent):
