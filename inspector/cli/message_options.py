@@ -130,7 +130,10 @@ def show(call: Call, form: str, out: Output) -> None:
         text += "\n"
     if hidden and form != "json":
         out.warn(f"secrets left out: {', '.join(hidden)}")
-    out.verbatim(text)
+    if out.json and form != "json":
+        out.document({"format": form, "request": text})
+    else:
+        out.verbatim(text)
 
 
 def _without_secrets(call: Call, masked: bytes) -> tuple[WireRequest, list[str]]:

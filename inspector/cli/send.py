@@ -10,6 +10,7 @@ from inspector.cli.errors import usage
 from inspector.cli.fields import Presenter
 from inspector.cli.follow_task import Follower, conclude, wait_for
 from inspector.cli.message_options import make_draft, read_request, secret_variables, show
+from inspector.cli.option_reader import FLAG
 from inspector.cli.output import Output
 from inspector.cli.run_command import run
 from inspector.cli.running_command import RunningCommand
@@ -38,6 +39,8 @@ def send(invocation: Invocation, out: Output) -> int:
         raise usage("--stream and --async contradict each other.", "Remove one of them.")
     if given.wait and given.no_wait:
         raise usage("--wait and --async contradict each other.", "Remove one of them.")
+    if given.preview and (ignored := [name for name in ("findings", "save") if given.sources.get(name) == FLAG]):
+        raise usage(f"--preview sends nothing: --{ignored[0]} has no effect.", "Remove one of them.")
     draft = make_draft(given)
     request = read_request(given)
     return run(invocation, out, lambda current: Sending(current).send(draft, request))

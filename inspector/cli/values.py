@@ -120,7 +120,7 @@ def user_and_password(text: str) -> str:
 def natural(text: str) -> int:
     """Read a whole number from 0."""
     if not text.isascii() or not text.isdigit() or len(text) > 9:
-        raise ArgumentTypeError(f"{text!r} is not a whole number from 0")
+        raise ArgumentTypeError(f"{text!r} is not a whole number from 0 to 999999999")
     return int(text)
 
 

@@ -335,3 +335,8 @@ def test_conformance_lists_its_tests_without_an_agent(cli: RunCli):
     ran = cli("conformance", "--list", "-o", "json")
     ids = [test["id"] for test in ran.json]
     assert len(ids) == len(set(ids)) == 14
+
+
+def test_the_hint_about_a_file_that_cannot_be_read_is_about_its_path(cli: RunCli, mock: str, tmp_path: Path):
+    result = cli("check", str(tmp_path / "missing.yaml"), "-a", mock, "-o", "json")
+    assert (result.code, result.error["hint"]) == (2, "Check the path.")

@@ -161,7 +161,7 @@ def test_a_har_file_without_bodies_has_a_warning_and_accuses_no_agent(cli: RunCl
         if "event-stream" in entry["response"]["content"]["mimeType"]:
             del entry["response"]["content"]["text"]
     file.write_text(json.dumps(har))
-    ran = cli("import", str(file), "--capture", str(tmp_path / "empty.a2a"))
+    ran = cli("import", str(file), "--out", str(tmp_path / "empty.a2a"))
     assert (ran.code, ran.err) == (0, "Warning: 1 entry has no body of the response: save the HAR file with content\n")
     shown = cli("show", str(tmp_path / "empty.a2a"))
     assert "does not contain the body of the response" in shown.out

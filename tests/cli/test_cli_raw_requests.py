@@ -76,6 +76,23 @@ def test_preview_requests_only_the_card(cli: RunCli, agent: Puppet):
     assert not any(call.body for call in agent.calls)
 
 
+@pytest.mark.parametrize("form", ["http", "curl", "httpx"])
+def test_with_json_output_a_preview_is_json(cli: RunCli, agent: Puppet, form: str):
+    words = ("send", "-a", agent.url, "--text", "x", "--message-id", "m", "--preview", form)
+    ran = cli(*words, "-o", "json")
+    assert ran.json["format"] == form
+    assert ran.json["request"].splitlines()[0] == cli(*words).out.splitlines()[0]
+    assert json.loads(cli(*words[:-1], "json", "-o", "json").out)["method"] == "SendMessage"
+
+
+@pytest.mark.parametrize("option", [("--findings",), ("--save", "folder")])
+def test_a_preview_refuses_options_about_the_response(cli: RunCli, agent: Puppet, option: tuple[str, ...]):
+    ran = cli("send", "-a", agent.url, "--text", "x", "--preview", "http", *option)
+    assert (ran.code, ran.out) == (2, "")
+    assert f"--preview sends nothing: {option[0]} has no effect." in ran.err
+    assert cli("send", "-a", agent.url, "--text", "x", "--preview", "http", A2ACLI_SAVE="folder").code == 0
+
+
 def test_json_preview_is_the_exact_body(cli: RunCli, agent: Puppet):
     ran = cli("send", "-a", agent.url, "--text", "\u2028 ä", "--preview", "json")
     assert json.loads(ran.out)["params"]["message"]["parts"] == [{"text": "\u2028 ä"}]

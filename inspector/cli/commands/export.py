@@ -59,7 +59,7 @@ a2a-inspect import traffic.har --capture everything.a2a --all"""
 
 def _add_import_arguments(parser: Parser) -> None:
     parser.add_argument("file", type=values.file, metavar="FILE", help="the HAR file")
-    parser.value("--capture FILE", "write this new capture", values.file)
+    parser.value("--capture --out FILE", "write this new capture", values.file)
     parser.switch("--all", "also import exchanges that are not A2A")
     parser.add_format("text", "json")
 

@@ -57,7 +57,7 @@ class CheckFileError(FaultError):
 
     def __init__(self, problems: list[Problem]) -> None:
         more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
-        hint = "docs/checks.md describes the format."
+        hint = "docs/checks.md describes the format." if problems[0].line else "Check the path."
         super().__init__(Fault(Whose.YOURS, FaultCode.USAGE, f"{problems[0]}{more}", hint))
         self.problems = problems
 

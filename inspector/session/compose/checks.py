@@ -51,7 +51,7 @@ def _check_parts(request: SendRequest, card: AgentCard) -> _Pairs:
         if part.content in ("text", "raw", "url") and not getattr(part, part.content):
             yield where, "This part is empty; the agent may refuse it."
         if part.url and not ("://" in part.url and host_of(part.url)):
-            yield where, "This is not an absolute URL; the agent cannot fetch it."
+            yield where, "This is not an absolute URL with a host; the agent cannot fetch it."
         media_type = _type_of(part)
         if modes and media_type and not any(_accepts(mode, media_type) for mode in modes):
             yield where, f"The card does not list {media_type} among its input modes: {', '.join(modes)}."

@@ -80,7 +80,7 @@ def load(path: Path) -> Snippet:
         text = raw.decode("utf-8")
         snippet = read(safe_toml.read(text), beside=path.parent)
     except UnicodeDecodeError as error:
-        raise SnippetError(f"{path} is not a valid snippet: {error}") from error
+        raise SnippetError(f"{path} is not a valid snippet: not UTF-8 at byte {error.start}.") from error
     except TomlError as error:
         where = f"{path}:{error.line}" if error.line else path
         raise SnippetError(f"{where} is not a valid snippet: {error.why}.") from error

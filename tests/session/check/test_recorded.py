@@ -279,7 +279,7 @@ async def test_a_filter_selects_exchanges(tmp_path: Path):
         await record(tmp_path / "recorded.a2a", url, use)
     names = [test["name"] for test in made(tmp_path / "recorded.a2a", "op:SendMessage")["suites"][0]["tests"]]
     assert names == ["mixed"]
-    with pytest.raises(FaultError, match="no request of A2A was selected"):
+    with pytest.raises(FaultError, match="no request of A2A matches the filter"):
         made(tmp_path / "recorded.a2a", "op:CancelTask")
 
 

@@ -148,7 +148,7 @@ def test_a_file_without_a_title_is_called_by_its_name_and_has_new_ids(tmp_path: 
         ("[request]\nheaders = {}", 2, "unknown key 'headers' in request; the keys are metadata, params, tenant."),
         ("title = ", 1, "Invalid value."),
         ("title = 'x'\n\ntitle 'y'", 3, "Expected '='"),
-        (b"title = '\xff'", 0, "can't decode byte 0xff"),
+        (b"title = '\xff'", 0, "not UTF-8 at byte 9."),
         ("x = " + "[" * 5000, 1, "is not a valid snippet"),
     ],
 )

@@ -52,7 +52,7 @@ def make_check(
     """
     made, notes = _tests(capture, numbers_of(capture, query) if numbers is None else numbers)
     if not made:
-        reason = "; ".join(notes) or "no request of A2A was selected"
+        reason = "; ".join(notes) or f"no request of A2A {'matches the filter' if query else 'was selected'}"
         raise usage_error(f"A check cannot be made: {reason}.", "Choose other exchanges.")
     for other in others:
         recorded, others_notes = _tests(other, numbers_of(other, query))
