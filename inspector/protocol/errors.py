@@ -215,7 +215,7 @@ class FaultKind(Enum):
     """A kind of failure whose hint depends on more than the failure, such as the options of a command."""
 
     UNEXPLAINED_DENIAL = auto()
-    """Credentials are required, and nothing is known about the reason."""
+    """Credentials may be required, and nothing is known about the reason."""
     UNEXPLAINED_REJECTION = auto()
     """The credentials were rejected, and nothing is known about the reason."""
     INVALID_URL = auto()
@@ -246,6 +246,11 @@ class Fault:
     def denied(self) -> bool:
         """Return whether credentials are missing or were not accepted."""
         return self.code in (FaultCode.CREDENTIALS_MISSING, FaultCode.AUTH_FAILED)
+
+    @property
+    def refused(self) -> bool:
+        """Return whether a request without credentials was refused (403), which can have other reasons than these."""
+        return self.code == FaultCode.AUTH_FAILED and self.kind is FaultKind.UNEXPLAINED_DENIAL
 
     def sentence(self) -> str:
         """Return the failure and the hint in one line."""

@@ -119,6 +119,9 @@ class CredentialDialogs:
 
     async def _change(self, change: Change) -> Outcome | None:
         session, token = self._session, self._session.credentials.token
+        if change is Change.TRUST:
+            session.trust(session.credentials.withheld_from)
+            return Outcome(changed=True)
         if change is Change.REMOVE:
             session.credentials.entered.clear()
             notify(self._screen, "The credentials were removed.")

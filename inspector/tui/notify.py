@@ -58,7 +58,13 @@ def fault_in_words(fault: Fault) -> str:
     if not fault.denied:
         return f"{seen} {fault.hint}".strip()
     keys = f"Press {key_of('credentials')} ({key_of('back')} first in a text)"
-    return f"{seen} {keys} to log in or to enter a secret."
+    return f"{seen} {denied_hint(fault, keys)}"
+
+
+def denied_hint(fault: Fault, keys: str) -> str:
+    """Return what to do after a denied request; `keys` is how to get credentials, as the beginning of a sentence."""
+    first = "A refusal can have other reasons than credentials: see the log of the agent. " if fault.refused else ""
+    return f"{first}{keys} to log in or to enter a secret."
 
 
 def copy(node: MessagePump, text: str) -> None:

@@ -16,7 +16,7 @@ from inspector.protocol.ai_catalog import WELL_KNOWN as CATALOG_PATH
 from inspector.protocol.card import CARD_PATHS, AgentCard
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import read_card
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose, usage_error
+from inspector.protocol.errors import Fault, FaultCode, FaultError, FaultKind, Whose, usage_error
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.text.limited_file import read_limited
@@ -327,10 +327,14 @@ def not_found(
     if statuses & {401, 403}:
         code = FaultCode.AUTH_FAILED if 403 in statuses else FaultCode.CREDENTIALS_MISSING
         seen = f"The card of {reference} requires credentials ({outcomes})."
-        hint = "Add --bearer TOKEN or --header 'Name: value'."
+        hint, kind = "Add --bearer TOKEN or --header 'Name: value'.", None
+        if 401 not in statuses:
+            kind = FaultKind.UNEXPLAINED_DENIAL
+            seen = f"The card of {reference} was refused ({outcomes})."
+            hint = f"If credentials are missing: {hint[0].lower()}{hint[1:]}"
         if 403 in statuses:
             hint += " Unless --auth-card is given, they are sent only after a response with status 401."
-        return Fault(Whose.YOURS, code, seen, hint)
+        return Fault(Whose.YOURS, code, seen, hint, kind=kind)
     if HTTPStatus.PROXY_AUTHENTICATION_REQUIRED in statuses:
         seen = f"The proxy requires credentials for the card of {reference} ({outcomes})."
         return Fault(Whose.YOURS, FaultCode.UNREACHABLE, seen, PROXY_HINT)

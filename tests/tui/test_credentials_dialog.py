@@ -51,6 +51,14 @@ def stored(home: Path) -> bytes:
     return b"".join(path.read_bytes() for path in home.rglob("*") if path.is_file())
 
 
+async def test_a_refusal_is_not_reported_as_missing_credentials(open_app: Open):
+    refusal = web.Response(status=403)
+    async with playing(guarded(has_bearer), card=refusal) as agent, open_app(agent.url, SIZE) as driver:
+        await driver.until("credentials: log in, or enter a secret")
+        assert "credentials are needed" not in driver.line("Responsible")
+        assert "A refusal can have other reasons than credentials: see the log" in driver.line("Next step")
+
+
 async def test_a_refused_card_is_fetched_again_with_a_bearer_token(open_app: Open, home: Path):
     async with playing(guarded(has_bearer), card=web.Response(status=401)) as agent:
         async with open_app(agent.url, SIZE) as driver:

@@ -142,6 +142,16 @@ async def test_credentials_that_the_user_withholds_are_not_sent(open_app: Open):
             await driver.connected()
             await driver.ask("hello")
             assert sent_secret(stranger) == [False]
+            await driver.press("escape", "C")
+            await driver.until(f"Send the given credentials to {stranger.url}, too")
+            await driver.press("home", "enter")
+            await driver.until("is trusted in this")
+            await driver.press("i")
+            await driver.ask("hello again")
+            assert sent_secret(stranger) == [False, True]
+            await driver.press("escape", "C")
+            await driver.until("Enter a secret")
+            assert "Send the given credentials" not in driver.screen
 
 
 async def test_without_credentials_there_is_no_question_about_the_interface(open_app: Open):

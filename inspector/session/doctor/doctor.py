@@ -12,7 +12,6 @@ from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from http import HTTPStatus
 from itertools import chain
 
 from inspector.findings.finding import Severity
@@ -392,11 +391,10 @@ class Doctor:
             return
         if option.dialect is not None:
             choice = Choice(option.interface, option.dialect, binding, option.reason)
-            step, supported, misplaced, denied = await self._probe(interface.name, choice)
+            step, supported, misplaced, denied, interface.refused = await self._probe(interface.name, choice)
             yield step
             if denied is not None and denied.head is not None:
                 interface.demanded = demanded_in_words(denied)
-                interface.refused = denied.status == HTTPStatus.FORBIDDEN
                 self._denied = self._denied or denied
             if supported:
                 interface.protocols.append(protocol_name(choice))

@@ -42,13 +42,15 @@ class Probed(NamedTuple):
     """The result of a probe.
 
     `supported` is whether the interface supports the version, None if unknown; `misplaced` is whether the agent may be
-    at another URL; `denied` is the exchange if the response demands credentials.
+    at another URL; `denied` is the exchange if the response demands credentials; `refused` is whether it may have been
+    refused for another reason.
     """
 
     step: Step
     supported: bool | None
     misplaced: bool = False
     denied: Exchange | None = None
+    refused: bool = False
 
 
 async def probe(session: Session, name: str, choice: Choice, seconds: float) -> Probed:
@@ -75,8 +77,11 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
         return Probed(step(True, seen), True)
     status = exchange.status
     if fault is not None and fault.denied:
-        seen, remedy = _denial(session, call, fault, choice)
-        return Probed(replace(step(False, seen, remedy), denied=True, fault_kind=fault.kind), None, denied=exchange)
+        refused = fault.refused and not demanded_in_words(exchange)
+        result = REJECTED if session.credentials.current.are_for(call.wire.url) else REFUSED if refused else REQUIRED
+        seen, remedy = _denial(session, call, fault, choice, result)
+        denied = replace(step(False, seen, remedy), denied=True, fault_kind=fault.kind)
+        return Probed(denied, None, denied=exchange, refused=refused)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return Probed(step(None, "too many requests (429)", "Wait, and run the doctor again."), None)
     if fault is None:
@@ -94,16 +99,13 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
     return Probed(step(False, seen, remedy), supported, status in _OTHER_PLACE)
 
 
-def _denial(session: Session, call: Call, fault: Fault, choice: Choice) -> tuple[str, str]:
-    """Return why an interface denied the call, and the remedy."""
+def _denial(session: Session, call: Call, fault: Fault, choice: Choice, result: str) -> tuple[str, str]:
+    """Return the result with why an interface denied the call, and the remedy."""
     answer, status = call.exchange.answer, call.exchange.status
     source = answer.name if isinstance(answer, ProtocolError) else ""
     if status in _CREDENTIALS_NEEDED:
         source = str(status)
     cause = fault.seen.partition(" The token ")[2]
-    result = REFUSED if status == HTTPStatus.FORBIDDEN and not demanded_in_words(call.exchange) else REQUIRED
-    if session.credentials.current.are_for(call.wire.url):
-        result = REJECTED
     seen = f"{result} ({source}){f': the token {cause}' if cause else ''}"
     if not source:  # a client certificate
         seen = fault.seen

@@ -30,7 +30,7 @@ NEEDS_MESSAGE = f"{NOT_CHECKED}: needs --message"
 REQUIRED = "credentials are required"
 """The beginning of the result if an interface requires credentials, and none were sent."""
 REFUSED = "the request was refused"
-"""The beginning of the result after 403 without a challenge, which can have other reasons than credentials."""
+"""The beginning of the result after 403 or PERMISSION_DENIED, which can have other reasons than credentials."""
 REJECTED = "the credentials were rejected"
 """The beginning of the result if an interface did not accept the credentials that were sent."""
 
@@ -106,7 +106,8 @@ class Report:
 class InterfaceResult:
     """One declared interface: its confirmed protocols, and whether the check had no result or needs credentials.
 
-    `demanded` is the scheme of the credentials, `""` if it is not known; `refused` is whether the response was 403.
+    `demanded` is the scheme of the credentials, `""` if it is not known; `refused` is whether the request may have been
+    refused for another reason.
     """
 
     name: str
@@ -120,7 +121,7 @@ class InterfaceResult:
     @property
     def denial(self) -> str:
         """Return why the interface denied a request without credentials."""
-        return REFUSED if self.refused and not self.demanded else REQUIRED
+        return REFUSED if self.refused else REQUIRED
 
 
 def protocol_name(choice: Choice) -> str:

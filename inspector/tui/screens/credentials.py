@@ -59,8 +59,9 @@ class Secret(Enum):
 
 
 class Change(Enum):
-    """A change of the credentials in use."""
+    """A change of the credentials in use, or of where they are sent."""
 
+    TRUST = "trust"
     REFRESH = "refresh"
     LOG_OUT = "log out"
     REMOVE = "remove"
@@ -137,7 +138,7 @@ def _refusal(session: Session) -> list[Paragraph]:
 
 
 def _entries(session: Session) -> Sequence[Entry | str]:
-    """Return the lines of the menu: what to do with those in use, the ways to log in, the secrets to enter."""
+    """Return the lines of the menu: changes of the credentials in use, the ways to log in, the secrets to enter."""
     lines: list[Entry | str] = []
     options = session.credentials.logins.options
     if options:
@@ -149,13 +150,15 @@ def _entries(session: Session) -> Sequence[Entry | str]:
     lines += [Entry(_label(session, secret), secret) for secret in Secret]
     token = session.credentials.token
     changes = []
+    if place := session.credentials.withheld_from:
+        changes.append(Entry(f"Send the given credentials to {clean_line(place, 60)}, too", Change.TRUST))
     if token is not None:
         if token.can_renew:
             changes.append(Entry("Request a new token now", Change.REFRESH))
         changes.append(Entry(f"Log out of {clean_line(token.key.scheme, _LONGEST_NAME)}", Change.LOG_OUT))
     if session.credentials.entered:
         changes.append(Entry("Remove the secrets that were entered here", Change.REMOVE))
-    return ["In use", *changes, *lines] if changes else lines
+    return ["Your credentials", *changes, *lines] if changes else lines
 
 
 def _entry(option: LoginOption, name: str) -> Entry:

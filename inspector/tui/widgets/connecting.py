@@ -22,6 +22,7 @@ from inspector.session.connection import GET_CARD
 from inspector.session.journal import Journal
 from inspector.text.units import duration
 from inspector.tui.keys import COMMANDS, VIEW, key_of
+from inspector.tui.notify import denied_hint
 from inspector.tui.render.card_lines import MOST_BESIDE
 from inspector.tui.render.content import plain
 from inspector.tui.render.finding_lines import rule_of, seen_where
@@ -156,11 +157,13 @@ class Connecting(VerticalScroll):
         ]
 
     def _failure(self, fault: Fault) -> list[Content]:
-        hint = f"Press {key_of('credentials')} to log in or to enter a secret." if fault.denied else fault.hint
+        hint = denied_hint(fault, f"Press {key_of('credentials')}") if fault.denied else fault.hint
         needs_certificate = CERTIFICATE_OPTION in fault.hint
         if needs_certificate:
             hint += f" Press {key_of('credentials')} to enter one here."
-        whose = "you: credentials are needed" if fault.denied else _RESPONSIBLE.get(fault.whose, fault.whose.value)
+        whose = _RESPONSIBLE.get(fault.whose, fault.whose.value)
+        if fault.denied and not fault.refused:
+            whose = "you: credentials are needed"
         steps = []
         if fault.denied or needs_certificate:
             ways = "enter a client certificate" if needs_certificate else "log in, or enter a secret"

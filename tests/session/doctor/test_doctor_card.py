@@ -145,11 +145,15 @@ async def test_a_403_without_a_challenge_does_not_show_that_credentials_are_requ
     assert row(report, "streaming")[1] == "not checked: the request was refused"
 
 
-async def test_missing_credentials_over_grpc_are_reported(session: Session, tmp_path: Path):
+@pytest.mark.parametrize(
+    ("status", "result"),
+    [("UNAUTHENTICATED", "credentials are required"), ("PERMISSION_DENIED", "the request was refused")],
+)
+async def test_a_denial_over_grpc_is_reported(session: Session, status: str, result: str):
     class Closed(grpc.aio.ServerInterceptor):  # type: ignore[misc] # grpc has no types
         async def intercept_service(self, continuation: Any, details: Any) -> Any:
             async def refuse(request: bytes, context: Any) -> None:
-                await context.abort(grpc.StatusCode.UNAUTHENTICATED, "who are you?")
+                await context.abort(grpc.StatusCode[status], "who are you?")
 
             return grpc.unary_unary_rpc_method_handler(refuse)
 
@@ -162,7 +166,7 @@ async def test_missing_credentials_over_grpc_are_reported(session: Session, tmp_
     finally:
         await server.stop(grace=None)
     step = the(report, "interface 1 as 1.0 over GRPC")
-    assert (step.passed, step.message) == (False, "credentials are required (UNAUTHENTICATED)")
+    assert (step.passed, step.message) == (False, f"{result} ({status})")
     assert [step.name for step in report.steps if step.name.startswith("interface 1 as")] == [step.name]
 
 
