@@ -131,7 +131,7 @@ class Parser(OptionReader):
 
     def add_save(self) -> None:
         """Add the option that saves artifacts."""
-        self.value("--save DIR", "save the artifacts in this folder, under safe file names", values.file)
+        self.value("--save DIR", "save the artifacts in this folder, under safe file names", values.folder)
 
     def add_waiting(self) -> None:
         """Add the options of waiting for a task."""

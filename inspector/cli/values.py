@@ -199,6 +199,15 @@ def file(text: str) -> Path:
         raise ArgumentTypeError(f"{text!r} is not a path: {error.strerror}") from None
 
 
+def folder(text: str) -> Path:
+    """Read the path of a folder, which may not exist yet."""
+    path = file(text)
+    place = next((place for place in (path, *path.parents) if os.path.lexists(place)), path)
+    if os.path.lexists(place) and not os.path.isdir(place):  # noqa: PTH112 - Path raises for a long name
+        raise ArgumentTypeError(f"{str(place)!r} is not a folder")
+    return path
+
+
 def state(text: str) -> str:
     """Read a task state by its short name (`input-required`) or its name in 1.0."""
     wanted = f"TASK_STATE_{text.strip().upper().replace('-', '_').removeprefix('TASK_STATE_')}"

@@ -114,6 +114,8 @@ def test_a_text_is_sent_as_it_was_typed(cli: RunCli, agent: Puppet, text: str):
         (("--data", "/dev/zero"), "could not be read: it has more than 64,000,000 bytes"),
         (("--snippet", "/dev/zero"), "is larger than 8,000,000 bytes"),
         (("--text", "x", "--preview", "html"), "invalid choice: 'html'"),
+        (("--text", "x", "--save", "/dev/null"), "'/dev/null' is not a folder"),
+        (("--text", "x", "--save", "/dev/null/below"), "'/dev/null' is not a folder"),
         (("--text", "x", "--stream", "--async"), "Remove one of them"),
     ],
 )

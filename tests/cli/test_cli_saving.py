@@ -48,11 +48,10 @@ def test_saved_paths_are_on_stderr_with_json(cli: RunCli, keeper: str, tmp_path:
     assert f"Saved: {tmp_path / 'report.md'}\n" in ran.err
 
 
-def test_uncreatable_folder_is_a_usage_error(cli: RunCli, keeper: str, tmp_path: Path):
-    (tmp_path / "file").touch()
-    ran = cli("task", "get", "task-1", "-a", keeper, "--save", str(tmp_path / "file"))
+def test_uncreatable_folder_is_a_usage_error(cli: RunCli, keeper: str):
+    ran = cli("task", "get", "task-1", "-a", keeper, "--save", "/proc/none")
     assert ran.code == 2
-    assert "Cannot save" in ran.err
+    assert "Cannot create the folder /proc/none" in ran.err
     assert "Hint: Choose another folder." in ran.err
 
 

@@ -112,7 +112,11 @@ def _add_subscribe(parser: Parser) -> None:
 def _add_download(parser: Parser) -> None:
     _add_task(parser)
     parser.value(
-        "--out DIR", "save in this folder, under safe file names (default: .)", values.file, default=Path(), dest="save"
+        "--out DIR",
+        "save in this folder, under safe file names (default: .)",
+        values.folder,
+        default=Path(),
+        dest="save",
     )
     parser.switch("--wait --watch", "poll until the task ends, or needs input or authorization")
     parser.add_waiting()
