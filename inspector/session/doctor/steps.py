@@ -150,8 +150,10 @@ def compare(
     required = bool(denials) and not is_unclear
     not_checked = NOT_CHECKED if message_steps else NEEDS_MESSAGE
     if not any(result.protocols for result in results):  # no message is sent
-        denied = REJECTED if has_credentials and denials else min(denials, default="no interface responded as expected")
-        not_checked = f"{NOT_CHECKED}: {denied}"
+        reason = "no interface responded as expected"
+        if denials:
+            reason = REJECTED if has_credentials else REQUIRED if required else REFUSED
+        not_checked = f"{NOT_CHECKED}: {reason}"
     rows: list[Comparison] = []
     capabilities = card.capabilities
     for feature, value, name in (
