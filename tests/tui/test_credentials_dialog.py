@@ -55,7 +55,7 @@ async def test_a_refusal_is_not_reported_as_missing_credentials(open_app: Open):
     refusal = web.Response(status=403)
     async with playing(guarded(has_bearer), card=refusal) as agent, open_app(agent.url, SIZE) as driver:
         await driver.until("credentials: log in, or enter a secret")
-        assert "credentials are needed" not in driver.line("Responsible")
+        assert "the agent, or you if credentials are missing" in driver.line("Responsible")
         assert "A refusal can have other reasons than credentials: see the log" in driver.line("Next step")
 
 

@@ -162,8 +162,8 @@ class Connecting(VerticalScroll):
         if needs_certificate:
             hint += f" Press {key_of('credentials')} to enter one here."
         whose = _RESPONSIBLE.get(fault.whose, fault.whose.value)
-        if fault.denied and not fault.refused:
-            whose = "you: credentials are needed"
+        if fault.denied:
+            whose = "the agent, or you if credentials are missing" if fault.refused else "you: credentials are needed"
         steps = []
         if fault.denied or needs_certificate:
             ways = "enter a client certificate" if needs_certificate else "log in, or enter a secret"
