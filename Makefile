@@ -80,7 +80,7 @@ $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.version_info >= (3, 11) or sys.exit( \
 	  "a2a-inspect needs Python 3.11 or newer, $(PYTHON) is %d.%d: try make PYTHON=python3.11" % sys.version_info[:2])'
 	@echo "making .venv ..."
-	@$(PYTHON) -m venv .venv
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv  # over an environment of another Python, it would not work
 	@$(BIN)/python -m pip install -qq --editable '.[dev]'
 	@touch $@
 
