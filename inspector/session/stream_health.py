@@ -21,8 +21,6 @@ _SILENCE = 1.0
 """The shortest silence before a burst that suggests buffering, in seconds."""
 _BURST = 0.05
 """The longest burst that suggests buffering, as a fraction of the duration of the stream."""
-PROVEN = "buffered: "
-"""The beginning of a reason to suspect buffering if the timestamps of the events prove it."""
 _MOST_SEARCHED = 50
 """The number of events at either end of a stream that are searched for timestamps."""
 
@@ -54,7 +52,7 @@ class StreamHealth:
     there is none. `gap` is the longest time without an event, which ended `gap_ended` seconds after the request. `idle`
     is the time since the last event, `silence` that since the last event or keep-alive; both are 0 after the end.
     `arrivals` counts the events in slices of `slice_seconds` seconds each. `buffered` is the reason to suspect
-    buffering, `""` for none.
+    buffering, `""` for none; `proven` is whether the timestamps of the events prove it.
     """
 
     number: int
@@ -73,6 +71,7 @@ class StreamHealth:
     arrivals: Sequence[int]
     slice_seconds: float
     buffered: str = ""
+    proven: bool = False
 
     @property
     def lost(self) -> bool:
@@ -107,6 +106,7 @@ def health(
     streaming = pulse.last - pulse.first
     rate = (sum(pulse.slices) - 1) / streaming if streaming > 0 else 0.0
     arrivals = pulse.until(end_at)
+    buffered, proven = _buffered(summary, pulse, total, span) if ended else ("", False)
     return StreamHealth(
         summary.number,
         end,
@@ -123,7 +123,8 @@ def health(
         pulse.gap_ended - pulse.began if pulse.gap else 0.0,
         arrivals,
         total / len(arrivals) if arrivals else 0.0,
-        _buffered(summary, pulse, total, span) if ended else "",
+        buffered,
+        proven,
     )
 
 
@@ -135,17 +136,18 @@ def looks_buffered(summary: ExchangeSummary) -> bool:
     return pulse.first - pulse.began >= _SILENCE and pulse.last - pulse.first <= _BURST * seconds
 
 
-def _buffered(summary: ExchangeSummary, pulse: ArrivalHistogram, total: float, span: float | None) -> str:
+def _buffered(summary: ExchangeSummary, pulse: ArrivalHistogram, total: float, span: float | None) -> tuple[str, bool]:
+    """Return the reason to suspect buffering, `""` for none, and whether the timestamps of the events prove it."""
     if not looks_buffered(summary):
-        return ""
+        return "", False
     burst = pulse.last - pulse.first
     silence = f"nothing for {duration(pulse.first - pulse.began)}"
     arrived = f"{silence}, then {summary.events:,} events within {duration(burst)}"
     if span is None:
-        return f"perhaps buffered: {arrived}"
+        return f"perhaps buffered: {arrived}", False
     if span > max(4 * burst, total / 4):
-        return f"{PROVEN}{arrived}, with timestamps {duration(span)} apart"
-    return ""
+        return f"buffered: {arrived}, with timestamps {duration(span)} apart", True
+    return "", False
 
 
 def dated_span(capture: Capture, summary: ExchangeSummary) -> float | None:

@@ -24,7 +24,7 @@ from inspector.session.doctor.push_check import check_push
 from inspector.session.doctor.steps import NOT_CHECKED, PUSH, STREAMING, TASK, Step, Timeouts
 from inspector.session.hints import CHECK_LOG, SEND_EVENT_STREAM
 from inspector.session.session import Session
-from inspector.session.stream_health import PROVEN, StreamHealth, dated_span, health
+from inspector.session.stream_health import StreamHealth, dated_span, health
 from inspector.text.units import duration
 
 if TYPE_CHECKING:  # only a message needs it
@@ -118,18 +118,18 @@ def _judge(session: Session, call: Call, *, ended: bool, stopped: bool = False) 
         return step(None, f"stopped after {duration(took)}, before the response")
     if not frames and not ended:
         return step(False, f"no response within {took:.0f} s", CHECK_LOG)
-    seen, buffered = f"the response is a {type(exchange.answer).__name__}", ""
+    seen, buffered, proven = f"the response is a {type(exchange.answer).__name__}", "", False
     if streamed:
         measured = health(summary, time.time(), dated_span(session.journal.capture, summary)) if summary else None
         if not frames or measured is None:
             return step(False, "the response is not a stream", _NOT_A_STREAM)
-        seen, buffered = _arrival(frames, measured, ended=ended), measured.buffered
+        seen, buffered, proven = _arrival(frames, measured, ended=ended), measured.buffered, measured.proven
     tracked = session.tasks.get(exchange.task_id)
     seen += f"; the task is {short(tracked.answered.state)}" if tracked and tracked.answered.state else ""
     if errors := findings_of(session, exchange, Severity.ERROR):
         return step(False, f"{in_words(errors)}; {seen}", _remedy(errors, took))
     if buffered:
-        return step(False if buffered.startswith(PROVEN) else None, f"{seen}; {buffered}", _BUFFERED)
+        return step(False if proven else None, f"{seen}; {buffered}", _BUFFERED)
     return step(True if ended else None, seen)
 
 
