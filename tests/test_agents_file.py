@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -54,6 +56,14 @@ def test_an_agent_of_the_user_has_priority(folders: Path):
     written(user_path(), '[agents.one]\nurl = "http://user"\n')
     named = load_agents()
     assert (named.agents["one"].url, named.agents["two"].url, named.default) == ("http://user", "http://p2", "one")
+
+
+def test_the_example_of_the_documentation_is_valid(folders: Path):
+    page = (Path(__file__).parents[1] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    [example] = re.findall(r'^    default = "staging".*?(?=\n\n    a2a-inspect)', page, re.DOTALL | re.MULTILINE)
+    written(user_path(), textwrap.dedent(example))
+    named = load_agents()
+    assert (list(named.agents), named.default) == (["staging"], "staging")
 
 
 def test_all_options_are_read(folders: Path, monkeypatch: pytest.MonkeyPatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -24,7 +25,7 @@ from inspector.cli.main import main
 from inspector.findings import lint, rules
 from inspector.findings.stream import ending
 from inspector.options import Options
-from inspector.protocol.dialects import registry
+from inspector.protocol.dialects import registry, traits
 from inspector.tui.app import InspectorApp
 from inspector.tui.themes import load_themes
 from inspector.wire.receiver import verdict
@@ -115,6 +116,14 @@ CARD = {
     "skills": [{"id": "a", "name": "A", "description": "Does a", "tags": ["a"]}],
     "supportedInterfaces": [{"url": "https://a.example/", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
 }
+
+
+@pytest.mark.parametrize("path", [title for title in EXAMPLES if title.endswith(".py") and " " not in title])
+def test_lint_accepts_a_new_file(path: str):
+    for words in (("check",), ("format", "--check")):
+        command = [sys.executable, "-m", "ruff", *words, "--stdin-filename", str(ROOT / path), "-"]
+        ran = subprocess.run(command, input=EXAMPLES[path], capture_output=True, text=True, cwd=ROOT, check=False)
+        assert ran.returncode == 0, ran.stdout
 
 
 def test_a_rule_about_cards(extending: Extending, monkeypatch: pytest.MonkeyPatch, capsys: Any, tmp_path: Path):
@@ -228,6 +237,10 @@ async def seen(pilot: Any, there: Callable[[], bool]) -> None:
 
 
 def test_a_protocol_version(extending: Extending, monkeypatch: pytest.MonkeyPatch):
+    names: dict[str, Any] = dict(vars(traits))
+    exec(EXAMPLES["traits in inspector/protocol/dialects/traits.py"], names)
+    monkeypatch.setattr(traits, "V1_9", names["V1_9"], raising=False)
+    monkeypatch.setitem(traits.VERSIONS, "1.9", names["V1_9"])
     added = extending.module("inspector/protocol/dialects/v1_9.py")
     monkeypatch.setattr(registry, "EXPERIMENTAL", (*registry.EXPERIMENTAL, added.DIALECT))
     assert registry.for_request("1.9", "JSONRPC") is added.DIALECT

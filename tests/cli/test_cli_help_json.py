@@ -13,6 +13,7 @@ from inspector.cli.commands import COMMANDS, find, main_parser
 from inspector.cli.errors import EXIT_CODES
 
 DOCS = Path(__file__).parents[2] / "docs"
+PAGES = ["../README.md", *sorted(path.name for path in DOCS.glob("*.md"))]
 TYPES = {
     "switch", "text", "path", "integer", "number", "duration", "json", "time", "url", "header", "assignment",
     "regular expression",
@@ -77,21 +78,24 @@ def test_the_documentation_lists_the_exit_codes(cli: RunCli):
 
 
 def command_lines(text: str) -> list[str]:
-    """Return the command lines in the indented lines of a page."""
-    return [line.strip() for line in text.splitlines() if line.startswith("    a2a-inspect ")]
+    """Return the command lines in the indented lines of a page, without redirections and variables before them.
+
+    Synopses, which contain optional words in brackets or end with an ellipsis, are left out.
+    """
+    lines = re.findall(r"^    (?:\w+=\S+ )?(a2a-inspect .*)$", text.replace("\\\n", " "), re.MULTILINE)
+    return [re.split(" [|>&]", line)[0] for line in lines if " [" not in line and not line.endswith("...")]
 
 
-@pytest.mark.parametrize("page", ["skill", "coding-agents.md"])
-def test_the_command_lines_for_coding_agents_can_be_parsed(cli: RunCli, page: str):
+@pytest.mark.parametrize("page", ["skill", *PAGES])
+def test_the_command_lines_of_the_documentation_can_be_parsed(cli: RunCli, page: str):
     text = cli("help", "--skill").out if page == "skill" else (DOCS / page).read_text(encoding="utf-8")
-    lines = command_lines(text)
-    assert len(lines) >= 5
-    for line in lines:
-        words = shlex.split(line.partition(" > ")[0], comments=True)[1:]
+    for line in command_lines(text):
+        words = shlex.split(re.sub(r"--url \S+", "--url http://127.0.0.1/hook", line), comments=True)[1:]
         command = find(words)
-        if command is None:
-            assert words[0] == "help", line
+        if words[:1] == ["help"]:
             assert cli(*words).code == 0, line
+        elif command is None:
+            assert main_parser().read(words, {}), line
         else:
             assert command.parser().read(words[len(command.words) :], {}), line
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 import tomllib
 from pathlib import Path
@@ -116,6 +117,16 @@ def test_a_built_in_scenario_is_valid_and_each_value_has_a_line(name: str):
 
 
 # Contents
+
+
+def test_the_example_of_the_documentation_is_valid(tmp_path: Path):
+    page = (Path(__file__).parents[2] / "docs" / "mock.md").read_text(encoding="utf-8")
+    [example] = re.findall("^```toml\n(.*?)^```", page, re.DOTALL | re.MULTILINE)
+    assert read(tmp_path, example).skill.examples == ["book two"]
+    misspelt = example.replace('text = "A table at', 'filname = "a", text = "A table at')
+    with pytest.raises(ScenarioError, match=r"unknown member 'filname'\. Did you mean 'filename'\?") as error:
+        read(tmp_path, misspelt)
+    assert str(error.value).split(": ", 1)[1] in page.replace("\n", " ")
 
 
 def test_the_head_of_a_scenario_is_read(tmp_path: Path):
