@@ -97,3 +97,27 @@ def test_loop_variables_are_named_after_their_items():
         if re.search(r"\bfor one in\b|\blambda one\b", line)
     ]
     assert not found, "\n".join(found)
+
+
+PAGES = {path: path.read_text(encoding="utf-8") for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))}
+"""The pages of the documentation."""
+
+
+def anchors(text: str) -> set[str]:
+    """Return the anchors of the headings of a page, numbered if they are equal, as code hosts name them."""
+    counts: dict[str, int] = {}
+    for heading in re.findall(r"^#+ (.*)$", text, re.MULTILINE):
+        anchor = re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+        counts[anchor] = counts.get(anchor, 0) + 1
+    return {f"{anchor}-{number}" if number else anchor for anchor in counts for number in range(counts[anchor])}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_links_and_named_files_exist(page: Path):
+    for target, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#?([^)]*)\)", PAGES[page]):
+        linked = (page.parent / target).resolve() if target else page
+        assert linked.exists(), target
+        assert not anchor or anchor in anchors(PAGES[linked]), f"{target}#{anchor}"
+    folders = ("tests/(?!acts`)", *(f"{folder}/" for folder in SOURCES))
+    for name in re.findall(rf"`((?:{'|'.join(folders)})[\w./]+)`", PAGES[page]):
+        assert page.name == "extending.md" or (ROOT / name).exists(), name

@@ -156,3 +156,4 @@ def test_every_rule_is_listed(cli: RunCli):
 
 def test_the_page_of_the_rules_is_up_to_date(cli: RunCli):
     assert (DOCS / "rules.md").read_text() == cli("rules", "-o", "markdown").out
+    assert f"lists the {len(RULES)} rules" in (DOCS.parent / "README.md").read_text()

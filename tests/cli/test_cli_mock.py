@@ -210,6 +210,7 @@ def test_every_fault_is_listed_and_documented_with_its_finding(cli: RunCli):
     rows = [[cell.strip(" `") for cell in line.split("|")] for line in page.splitlines() if line.count("|") == 4]
     written = {row[1]: row[3] or "-" for row in rows if row[1] in listed}
     assert written == listed
+    assert f"{len(FAULTS)} faults on demand" in (Path(__file__).resolve().parents[2] / "README.md").read_text("utf-8")
 
 
 def test_log_lines_in_a_terminal_have_time_load_and_text():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from driving import Open
 
 from inspector.settings_file import load
 from inspector.tui.keys import key_of, problem_of
+
+KEYS_PAGE = Path(__file__).parents[2] / "docs" / "keys.md"
 
 
 async def test_a_theme_that_is_chosen_is_used_and_stored(open_app: Open, mock: str, home: Path):
@@ -82,6 +85,12 @@ async def test_a_damaged_file_is_reported_and_not_overwritten(open_app: Open, mo
         await driver.press("down", "enter")
         await driver.until("cannot")
         assert (home / "settings.toml").read_text(encoding="utf-8") == "[screen\n"
+
+
+def test_the_example_of_the_documentation_is_valid(tmp_path: Path):
+    [example] = re.findall("^```toml\n(.*?)^```", KEYS_PAGE.read_text("utf-8"), re.DOTALL | re.MULTILINE)
+    (tmp_path / "settings.toml").write_text(example, encoding="utf-8")
+    assert problem_of(load(tmp_path / "settings.toml").keys) is None
 
 
 def test_mistakes_in_keys_are_found():
