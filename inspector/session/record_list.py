@@ -27,11 +27,12 @@ class Row(NamedTuple):
 
 
 class RecordList:
-    """The records that a view shows, as rows; if `folded`, consecutive chunks of an artifact share a row.
+    """The records that a view shows, as rows; if `folded`, runs of records share a row.
 
-    Several streams can have such a run of chunks at the same time. A run has the place of its first chunk, so that rows
+    A run has consecutive chunks of an artifact, or consecutive pushes about a task that were rejected for the same
+    reason. Several streams can have a run at the same time. A run has the place of its first record, so that rows
     are in the order in which they began, and keep their place. It ends at another record of the same stream, or another
-    push about the same task, and at a chunk with other findings: a push that arrives during a stream does not part its
+    push about the same task, and at a record with other findings: a push that arrives during a stream does not part its
     chunks. A row needs 16 bytes, or 32 if `folded`. `accepts` returns whether the view shows a record, `begins` whether
     a separator is above it. `separators` counts them.
     """
@@ -88,8 +89,8 @@ class RecordList:
             self._sizes[index] += sum([record.size for record in records])
 
     def _run_of(self, record: Record) -> Hashable | None:
-        """Return the run of its channel to which a record belongs, None if it is not a chunk."""
-        return (record.kind, record.task, record.label) if _is_chunk(record) else None
+        """Return the run of its channel to which a record belongs, None if it has a row of its own."""
+        return run_of(record)
 
     def extend(self, seqs: Sequence[int]) -> None:
         """Add the results of a search, each in its own row without a size."""
@@ -120,5 +121,12 @@ def _channel_of(record: Record) -> Hashable:
     return ("push", record.task) if record.kind is Kind.DELIVERY else record.exchange
 
 
-def _is_chunk(record: Record) -> bool:
-    return record.event == "artifact" and record.kind in (Kind.FRAME, Kind.DELIVERY)
+def run_of(record: Record) -> Hashable | None:
+    """Return what the chunks of an artifact, or rejected pushes about a task, have in common; None for other records.
+
+    The row of a rejected push shows the reason, not the update.
+    """
+    if record.kind is Kind.DELIVERY and (reason := record.meta.get("refused")):
+        return record.kind, record.task, reason
+    is_chunk = record.event == "artifact" and record.kind in (Kind.FRAME, Kind.DELIVERY)
+    return (record.kind, record.task, record.label) if is_chunk else None

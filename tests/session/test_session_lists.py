@@ -102,6 +102,15 @@ def test_another_push_about_the_task_ends_a_run_of_pushes(journal: Journal):
     assert spans(listed) == [(1, 1, 1), (2, 2, 1), (3, 6, 3), (5, 5, 1)]
 
 
+def test_pushes_that_were_rejected_for_the_same_reason_are_a_run(journal: Journal):
+    listed = RecordList(everything, folded=True)
+    journal.subscribe(listed.offer, replay=True)
+    for reason, event in (("token", "status"), ("token", "artifact"), ("token", "task"), ("path", "status"), ("", "")):
+        journal.append(Kind.DELIVERY, 1.0, event=event, label=event, task="t", meta={"refused": reason})
+    journal.append(Kind.DELIVERY, 1.0, task="t", meta={"refused": "path"})
+    assert spans(listed) == [(1, 3, 3), (4, 4, 1), (5, 5, 1), (6, 6, 1)]
+
+
 def test_records_of_other_views_do_not_end_a_run(journal: Journal):
     listed = RecordList(lambda record: record.kind is not Kind.KEEPALIVE, folded=True)
     journal.subscribe(listed.offer, replay=True)

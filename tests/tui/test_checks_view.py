@@ -78,7 +78,9 @@ async def test_results_are_shown_and_a_failure_leads_to_its_request(open_app: Op
         assert states(driver) == ["1 of 2", "✓ pass", "✕ fail"]
         assert "MUST ✓ 1 ─ SHOULD ✕ 1" in driver.screen
         assert "Results      1 passed, 1 failed" in detail(driver)
+        assert "open request" not in driver.lines[-1], "a suite has no request"
         await driver.press("G")
+        await driver.until(lambda: "enter open request" in driver.lines[-1])
         assert "✕ send: task.status.state" in detail(driver)
         assert "line 8" in detail(driver)
         row = next(line for line in detail(driver).splitlines() if "TASK_STATE_FAILED" in line)
@@ -104,6 +106,25 @@ async def test_a_test_without_requests_did_not_run_over_a_transport(open_app: Op
         assert "Transport    grpc" in detail(driver)
         await driver.press("down")
         await driver.until("Transport    ran over jsonrpc")
+
+
+async def test_a_test_that_could_not_be_completed_has_the_sign_of_an_error_everywhere(
+    open_app: Open, mock: str, tmp_path: Path
+):
+    path = check_file(tmp_path, asking("001").replace("report 2", "'{{no.value}}'"), asking("002", "TASK_STATE_FAILED"))
+    async with open_app(mock, NORMAL) as driver:
+        view = await loaded(driver, path)
+        await driver.press("u")
+        await finished(driver, view)
+        assert states(driver) == ["0 of 2", "! error", "✕ fail"]
+        assert [line[:12] for line in detail(driver).splitlines() if "REPORT-" in line] == [
+            "! REPORT-001",
+            "✕ REPORT-002",
+        ]
+        await driver.press("down")
+        assert "✕" not in detail(driver)
+        assert "! send  line 7" in detail(driver)
+        assert "open request" not in driver.lines[-1]
 
 
 async def test_one_test_and_the_failed_tests_run_again(open_app: Open, mock: str, tmp_path: Path):
@@ -189,6 +210,11 @@ async def test_the_list_can_be_filtered_by_words_and_by_failures(open_app: Open,
         await finished(driver, view)
         assert states(driver) == ["2 of 3", "✕ fail"]
         assert "1 of 3 tests ─ failed only" in driver.screen
+        await driver.press("down")
+        failed = view.selected
+        await driver.press("U")
+        await finished(driver, view)
+        assert view.selected is failed, "the test that waits for its run stays in the list, under the cursor"
         await driver.press("escape")
         assert len(states(driver)) == 4
         await driver.press("slash")
@@ -208,13 +234,15 @@ async def test_problems_have_their_line_and_column_and_the_corrected_file_is_rea
     async with open_app(mock, NORMAL) as driver:
         await driver.connected()
         await driver.go(7)
-        driver.workbench.views.checks.load_file(path)
+        view = driver.workbench.views.checks
+        view.load_file(path)
         await driver.until("Checks ─ 3 problems")
         assert [line.strip("│ ") for line in driver.lines if line.strip("│ ").startswith(("7:", "8:"))] == [
             "7:40  level: 'often[bold]' is not one of must, should, may",
             "8:5  name: this key is missing",
             "8:22  nam: unknown key",
         ]
+        assert "8:22  nam: unknown key" in view.selected_text(), "the problems can be copied"
         check_file(tmp_path, asking("001"))
         await driver.press("r")
         await driver.until("checks.yaml ─ 1 test ")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from inspector.capture.records import Kind, Record, arrival
 from inspector.session.push.matching import MatchState
-from inspector.session.record_list import Row
+from inspector.session.record_list import Row, run_of
 from inspector.session.session import Session
 
 
@@ -58,9 +58,9 @@ class Annotations:
     def _is_folded_with(self, seq: int, last: Record) -> bool:
         """Return whether a record belongs to the run that ends with `last`; other records may be between them."""
         record = self._capture.get(seq)
-        return (record.kind, record.exchange, record.task, record.label) == (
+        return (record.kind, record.exchange, record.task, run_of(record) or record.label) == (
             last.kind,
             last.exchange,
             last.task,
-            last.label,
+            run_of(last) or last.label,
         )

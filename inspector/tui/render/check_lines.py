@@ -69,11 +69,11 @@ class CheckLines(ItemLines[int]):
         result = self._test.result
         if result is not None and result.reason:
             yield from _plain([labelled("Skipped", result.reason, _LABEL), BLANK], width)
-        failures = result.failures if result is not None else []
+        failures, status = (result.failures, result.status) if result is not None else ([], Status.NOT_RUN)
         values = [self._values(failure) for failure in failures[:_MOST_FAILURES]]
         left = left_column([pair for pair in values if any(pair)], width)
         for failure, pair in zip(failures, values, strict=False):
-            yield from self._failure(failure, pair, left, width)
+            yield from self._failure(failure, status, pair, left, width)
         if len(failures) > _MOST_FAILURES:
             yield [(f"… and {len(failures) - _MOST_FAILURES:,} more failures", "line--note")], None
         if test.description.strip():
@@ -85,7 +85,9 @@ class CheckLines(ItemLines[int]):
         """Return the expected and the actual value of a failure."""
         return self._redact(failure.expected), self._redact(failure.actual)
 
-    def _failure(self, failure: Failure, values: tuple[str, str], left: int, width: int) -> Iterator[_Numbered]:
+    def _failure(
+        self, failure: Failure, status: Status, values: tuple[str, str], left: int, width: int
+    ) -> Iterator[_Numbered]:
         """Return a failure: where it is, and what was expected and seen."""
         number = failure.exchange or None
         where = ": ".join(filter(None, (failure.step, failure.path))) or "the test"
@@ -95,7 +97,7 @@ class CheckLines(ItemLines[int]):
         ]
         if line := self._test.planned.line(failure.step):
             head.append((f"{'  ' if number else ''}line {line}", "line--soft"))
-        sign = (f"{self._glyphs.cross} ", "line--bad")
+        sign = (f"{sign_of(status, self._glyphs)} ", "line--bad")
         yield from ((line, number) for line in wrap_pieces(head, width, first=[sign], rest=[("  ", "line--bad")]))
         if any(values):
             yield from ((line, number) for line in compared(*values, left, width))
@@ -204,12 +206,13 @@ def suite_lines(suite: SuiteTests, counts: str, redact: Callable[[str], str], gl
         lines += [without_head(suite.suite.description.strip(), "line--soft"), BLANK]
     facts = (("Results", counts), ("Tags", ", ".join(suite.suite.tags)), ("File", str(suite.file.path)))
     lines += [labelled(label, text, _LABEL, "line--soft") for label, text in facts if text]
-    failed = [test for test in suite.tests if test.result is not None and test.result.failures]
+    failed = [test.result for test in suite.tests if test.result is not None and test.result.failures]
     if failed:
         lines += [BLANK, without_head("Failures", "line--strong")]
-    for test in failed[:_MOST_FAILURES]:
-        message = test.result.failures[0].message if test.result is not None else ""
-        lines.append(Paragraph((f"{glyphs.cross} ", "line--bad"), f"{test.id}  {redact(message)}", "line--text"))
+    for result in failed[:_MOST_FAILURES]:
+        sign = f"{sign_of(result.status, glyphs)} "
+        text = f"{result.test.id}  {redact(result.failures[0].message)}"
+        lines.append(Paragraph((sign, "line--bad"), text, "line--text"))
     if len(failed) > _MOST_FAILURES:
         lines.append(without_head(f"… and {len(failed) - _MOST_FAILURES:,} more", "line--note"))
     return lines

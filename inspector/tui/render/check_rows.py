@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from inspector.protocol.lifecycle import State
 from inspector.session.check.checked_tests import CheckedTest, SuiteTests
-from inspector.session.check.status import FAILED, Status
+from inspector.session.check.status import BUSY, FAILED, Status
 from inspector.text.sanitise import clean_line
 from inspector.text.units import duration
 from inspector.tui.render.glyphs import Glyphs
@@ -62,7 +62,7 @@ def result_in_words(status: Status, glyphs: Glyphs, phase: int = 0) -> str:
 
 
 class CheckRows:
-    """The suites and the tests whose text contains all of `words`; with `only_failed`, those that did not pass."""
+    """The suites and the tests whose text contains all of `words`; with `only_failed`, those that failed or run now."""
 
     def __init__(self, glyphs: Glyphs) -> None:
         self._glyphs = glyphs
@@ -86,7 +86,7 @@ class CheckRows:
             self._widths.clear()
 
     def _matches(self, test: CheckedTest) -> bool:
-        if self.only_failed and test.status not in FAILED and test.status is not Status.RUNNING:
+        if self.only_failed and test.status not in FAILED | BUSY:
             return False
         return not self.words or all(word in test.text for word in self.words.casefold().split())
 

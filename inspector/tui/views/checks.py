@@ -162,6 +162,7 @@ class ChecksView(View):
         if key == self._shown:
             return
         self._shown = key
+        self._list.offer_request(offered=bool(request))
         if isinstance(item, CheckedTest):
             self._detail.show_test(item, requests, request, phase)
         elif item is not None:
@@ -401,5 +402,5 @@ class ChecksView(View):
         return self.selected.id if self.selected is not None else super().selection_title
 
     def selected_text(self) -> str:
-        """Return what is shown about the selected test."""
-        return self._detail.text
+        """Return what is shown about the selected test, or the text that is shown without tests."""
+        return self._detail.text if self._checks is not None else self._list.message

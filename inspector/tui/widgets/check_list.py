@@ -47,7 +47,7 @@ class CheckListPane(Pane):
         self.rows = CheckRows(glyphs)
         self._message: object = None
         self.words = WordFilter("words in the result, id, name, level, tags or suite")
-        self._feed = Feed(COLUMNS, self.rows, enter_hint="open request", id="check-list", follow=False)
+        self._feed = Feed(COLUMNS, self.rows, id="check-list", follow=False)
         self._text = FactView(id="check-message")
         self._text.enter_hint = "load a file"
 
@@ -66,6 +66,15 @@ class CheckListPane(Pane):
         """Make the column of the ids as wide as the longest id."""
         width = max(len(_TEST), self.rows.id_width(self._feed.line_width - GAP))
         self._feed.set_width(_TEST, width)
+
+    @property
+    def message(self) -> str:
+        """The text that replaces the list."""
+        return self._text.text
+
+    def offer_request(self, *, offered: bool) -> None:
+        """Show in the footer that enter opens the request of the selected test, or that there is none."""
+        self._feed.enter_hint = "open request" if offered else ""
 
     # What is listed
 

@@ -59,8 +59,7 @@ class CheckPane(Pane):
     @property
     def text(self) -> str:
         """What is shown, as text."""
-        lines = (self._lines.line(index) for index in range(len(self._lines)))
-        return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
+        return self._facts.text
 
     def show_nothing(self) -> None:
         """Show that nothing is selected."""

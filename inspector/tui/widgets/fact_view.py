@@ -24,6 +24,12 @@ class FactView(LineView):
     _found_at = 0
     """The line of the current hit."""
 
+    @property
+    def text(self) -> str:
+        """The lines as text."""
+        lines = (self.source.line(index) for index in range(len(self.source)))
+        return "\n".join("".join(text for text, _ in line).rstrip() for line in lines)
+
     def show(self, source: LineSource) -> None:
         """Draw another source; the search starts again."""
         self._found_at = 0
