@@ -121,7 +121,7 @@ def _channel_of(record: Record) -> Hashable:
     return ("push", record.task) if record.kind is Kind.DELIVERY else record.exchange
 
 
-def run_of(record: Record) -> Hashable | None:
+def run_of(record: Record) -> tuple[Kind, str, str] | None:
     """Return what the chunks of an artifact, or rejected pushes about a task, have in common; None for other records.
 
     The row of a rejected push shows the reason, not the update.
