@@ -191,6 +191,18 @@ def crop(text: str, width: int) -> str:
     return set_cell_size(text, width - 1) + _ELLIPSIS
 
 
+def without_middle(text: str, width: int) -> str:
+    """Return sanitised text cut to `width` cells, with its beginning, `…` and its end if it is cut."""
+    if width_of(text) <= width:
+        return text
+    beginning = crop(text, width // 2 + 1).removesuffix(_ELLIPSIS) if width > 2 else ""
+    end = len(text)
+    room = width - width_of(beginning) - 1
+    while end > 0 and (room := room - width_of(text[end - 1])) >= 0:
+        end -= 1
+    return f"{beginning}{_ELLIPSIS}{text[end:]}"
+
+
 def width_of(text: str) -> int:
     """Return the width of sanitised text on one line, in cells."""
     return len(text) if text.isascii() else _cell_functions()[0](text)

@@ -51,6 +51,16 @@ async def test_no_name_is_cut_beside_free_cells(open_app: Open):
         assert f"{URL}/An" in driver.screen, "the address is complete"
 
 
+async def test_agents_on_a_host_are_distinguished_in_a_narrow_terminal(open_app: Open):
+    for port in (9001, 9002):
+        url = f"http://agents.example.com:{port}/"
+        assert recent_agents.remember(RecentAgent(url, "Mock Agent", "1.0", time.time())) == ""
+    async with open_app(None, (60, 20)) as driver:
+        await opened(driver)
+        assert ":9001/" in driver.screen
+        assert ":9002/" in driver.screen
+
+
 async def test_typing_filters_the_list_and_enter_opens_the_match(open_app: Open, mock: str):
     remember("Travel agent", "Weather agent")
     assert recent_agents.remember(RecentAgent(mock, "Mock of the tests", "1.0", time.time())) == ""

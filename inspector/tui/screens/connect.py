@@ -25,7 +25,7 @@ from inspector.capture.recent_agents import RecentAgent
 from inspector.lazy_dataclass import dataclass
 from inspector.options import Options
 from inspector.protocol.errors import FaultError
-from inspector.text.sanitise import clean_line
+from inspector.text.sanitise import clean, clean_line, without_middle
 from inspector.text.typed_path import typed_path
 from inspector.text.units import size
 from inspector.tui import lazy_loading
@@ -225,16 +225,19 @@ class ConnectScreen(Screen[None]):
         return max(40, self.query_one("#connect-list").content_size.width - 2 - self._scroll_bar)
 
     def _line(self, row: Row) -> Content:
-        """Return the columns of a line: name, address, version or size, age; the address gets the free width."""
+        """Return the columns of a line: name, address, version or size, age; the address gets the free width.
+
+        The end of an address is kept, because agents on a host differ in the port and the path.
+        """
         age = f"{ago(time.time() - row.used)} ago" if row.used is not None else ""
         width = self._width
         names = self._name_width if row.address else width - _VERSION - _AGE - _INDENT - _NAME_GAP
         name = clean_line(row.name, names)
         first = f"{' ' * _INDENT}{name}{' ' * (names - cell_len(name) + _NAME_GAP)}"
-        room = width - cell_len(first) - _VERSION - _AGE
-        address = clean_line(row.address, max(8, room - 1)) if row.address else ""
-        gap = " " * max(1, room - cell_len(address))
-        last = f"{clean_line(row.detail, _VERSION):>{_VERSION}} {age:>{_AGE}}"
+        last = f" {clean_line(row.detail, _VERSION):>{_VERSION}} {age:>{_AGE}}" if row.detail or age else ""
+        room = width - cell_len(first) - cell_len(last)
+        address = without_middle(clean(row.address), max(8, room))
+        gap = " " * (room - cell_len(address))
         return Content.assemble((first, "bold"), plain(address), (gap + last, "$text-soft"))
 
     def _widest_name(self, rows: list[Row]) -> int:

@@ -14,7 +14,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from inspector.lazy_dataclass import dataclass
-from inspector.text.sanitise import clean_line
+from inspector.text.sanitise import clean_line, without_middle
 from inspector.tui.render.text_lines import Line, Piece, WrappedText
 from inspector.tui.widgets.cursor import CursorView
 from inspector.tui.widgets.view_tabs import clickable, clicked
@@ -160,7 +160,7 @@ def _pieces(cells: Sequence[_PlacedCell]) -> list[Piece]:
     """Return a line: each text cut and padded to its width."""
     pieces: list[Piece] = []
     for text, style, column, width in cells:
-        cut = _without_middle if column.cuts_middle else clean_line
+        cut = without_middle if column.cuts_middle else clean_line
         shown = text if cell_len(text) <= width else cut(text, width)
         space = " " * (width - cell_len(shown))
         if style.startswith(BADGE):  # the colour of a badge ends with its text
@@ -185,16 +185,6 @@ def _wrapped(text: str, width: int, most: int) -> list[str]:
     if len(rows) > most:
         shown[-1] = clean_line("".join(rows.row(number) for number in range(most - 1, len(rows))), width)
     return shown
-
-
-def _without_middle(text: str, width: int) -> str:
-    """Return the beginning and the end of a text, which is longer than `width` cells."""
-    beginning = clean_line(text, width // 2 + 1).removesuffix("…") if width > 2 else ""
-    end = len(text)
-    room = width - cell_len(beginning) - 1
-    while end > 0 and (room := room - cell_len(text[end - 1])) >= 0:
-        end -= 1
-    return f"{beginning}…{text[end:]}"
 
 
 class Headings(Static):
