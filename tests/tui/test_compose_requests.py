@@ -123,8 +123,21 @@ async def test_a_part_can_be_edited_beside_a_raw_request(open_app: Open, mock: s
         await driver.press("escape", "enter", "y")
         await driver.until("─ Part 1 ─")
         assert screen.draft.parts[0].value == "xy"
-        await driver.press("f7", "tab", "tab", "tab", "tab")
+        await driver.press("tab", "tab", "tab", "tab")
         assert driver.app.focused is screen.query_one("#preview-raw")
+
+
+async def test_the_keys_of_the_screen_work_in_the_raw_request(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        screen = await opened(driver, text_draft("x"))
+        await driver.press("f3")
+        await driver.until("raw: sent as shown")
+        text = raw_text(screen)
+        await driver.press("f6", "z")
+        assert raw_text(screen) == f"z{text}", "no line was selected, which a key replaces"
+        await driver.press("f7")
+        await driver.until("─ Part 1 ─")
+        assert " Raw request " in driver.lines[0], "the request that is sent is not that of the part"
 
 
 async def test_a_discarded_raw_request_is_restored_by_undo(open_app: Open, mock: str):

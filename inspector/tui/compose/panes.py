@@ -150,7 +150,7 @@ class ComposePanes(Horizontal):
         """The names of the panes that there are now."""
         part = self.outline.part
         edited = {} if part is None else {"part": f"Part {part + 1}"}
-        return {"outline": "Outline", **edited, "request": "Request"}
+        return {"outline": "Outline", **edited, "request": "Raw request" if self.preview.is_raw else "Request"}
 
     def go_to(self, pane: str) -> None:
         """Focus a pane, which shows it on a narrow screen."""

@@ -143,7 +143,7 @@ class CardEditor(Vertical):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         bind("send", "save", "save", "Save the copy as a file", priority=True),
-        bind("next-finding", "next_finding", priority=True),  # a text area has another meaning for the key
+        bind("next-finding", "next_finding"),
         bind("back", "leave", "leave", "Go to the findings, then back to the card"),
     ]
 

@@ -58,7 +58,9 @@ class VerbatimArea(TextArea):
         self.cursor_blink = False
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Leave the key for undo to the screen if no edit of the text can be undone."""
+        """Leave the function keys to the screen, and the key for undo if no edit of the text can be undone."""
+        if action in ("select_line", "select_all"):
+            return False
         if action == "undo":
             return bool(self.history._undo_stack)
         return super().check_action(action, parameters)
