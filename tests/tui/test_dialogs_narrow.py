@@ -41,6 +41,16 @@ async def test_the_actions_menu_shows_keys_and_the_help_whole_sentences(open_app
         assert "Log in to the agent" in driver.screen
 
 
+@pytest.mark.parametrize("width", [60, 80, 120])
+async def test_a_question_is_not_cut(open_app: Open, mock: str, width: int):
+    async with open_app(mock, size=(width, 24)) as driver:
+        await driver.connected()
+        await driver.ask("ask")
+        await driver.press("escape", "3", "x")
+        await driver.until("confirm")
+        assert "undone." in driver.screen, "the last word of the question"
+
+
 async def test_the_setting_under_the_cursor_is_described_in_full(open_app: Open, mock: str):
     async with open_app(mock, size=(80, 24)) as driver:
         await driver.connected()

@@ -407,6 +407,10 @@ async def test_a_key_of_another_view_says_where_it_works(open_app: Open, mock: s
         await driver.until("c (compare) is not available here")
         [notice] = driver.app._notifications
         assert notice.message.endswith("here, but in Chat and Webhooks.")
+        await driver.press("A")
+        await driver.until("A (remark) is not available here")
+        *_, notice = driver.app._notifications
+        assert notice.message.endswith("here, but in Chat, Webhooks and Traffic.")
         await driver.press("escape", "down", "f10", "slash")
         await driver.type("c")
         await driver.settled()

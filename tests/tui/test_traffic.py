@@ -45,6 +45,13 @@ async def choose(driver: Driver, entry: str) -> None:
     await driver.click(entry)
 
 
+async def test_the_heading_of_a_short_path_is_not_cut(open_app: Open, mock: str):
+    async with open_app(mock, (80, 24)) as driver:
+        await traffic(driver, *["hello"] * 8)
+        assert "agent-card.json" not in driver.screen, "each visible path is /"
+        assert " PATH " in driver.line("METHOD")
+
+
 async def test_exchanges_are_listed_with_headings_and_what_an_http_client_shows(open_app: Open, mock: str):
     async with open_app(mock, (130, 36)) as driver:
         await traffic(driver, "report 2")

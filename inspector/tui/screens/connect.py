@@ -50,6 +50,8 @@ _NAME_GAP = 3
 _AGE = 11
 """The width of the column with the age."""
 _VERSION = 7
+_GAPS = 2
+"""The cells before the version and before the age."""
 _ADDRESS_LETTERS = frozenset("./:\\~[")
 """A text with one of these characters is a URL, a host or a path; any other text filters the list."""
 
@@ -222,21 +224,23 @@ class ConnectScreen(Screen[None]):
 
     @property
     def _width(self) -> int:
-        return max(40, self.query_one("#connect-list").content_size.width - 2 - self._scroll_bar)
+        return max(40, self.query_one("#connect-list").content_size.width - 1 - self._scroll_bar)
 
     def _line(self, row: Row) -> Content:
         """Return the columns of a line: name, address, version or size, age; the address gets the free width.
 
-        The end of an address is kept, because agents on a host differ in the port and the path.
+        A long address has no scheme. Its end is kept, because agents on a host differ in the port and the path.
         """
         age = f"{ago(time.time() - row.used)} ago" if row.used is not None else ""
         width = self._width
-        names = self._name_width if row.address else width - _VERSION - _AGE - _INDENT - _NAME_GAP
+        names = self._name_width if row.address else width - _VERSION - _AGE - _GAPS - _INDENT - _NAME_GAP
         name = clean_line(row.name, names)
         first = f"{' ' * _INDENT}{name}{' ' * (names - cell_len(name) + _NAME_GAP)}"
         last = f" {clean_line(row.detail, _VERSION):>{_VERSION}} {age:>{_AGE}}" if row.detail or age else ""
         room = width - cell_len(first) - cell_len(last)
-        address = without_middle(clean(row.address), max(8, room))
+        address = clean(row.address)
+        if cell_len(address) > room:
+            address = without_middle(address.rpartition("://")[2], max(8, room))
         gap = " " * (room - cell_len(address))
         return Content.assemble((first, "bold"), plain(address), (gap + last, "$text-soft"))
 
@@ -245,7 +249,7 @@ class ConnectScreen(Screen[None]):
         width, rows = self._width, [row for row in rows if row.address]
         longest = max((cell_len(clean_line(row.name, width)) for row in rows), default=0)
         addresses = max((cell_len(clean_line(row.address, width)) for row in rows), default=0)
-        room = width - addresses - _VERSION - _AGE - _INDENT - _NAME_GAP - 1
+        room = width - addresses - _VERSION - _AGE - _GAPS - _INDENT - _NAME_GAP
         return max(min(longest, _LONGEST_NAME, width // 3), min(longest, room))
 
     def _hint(self) -> None:

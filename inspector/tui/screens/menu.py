@@ -174,6 +174,12 @@ class ConfirmScreen(Dialog[bool]):
         """Make the question."""
         yield Static(plain(self._question), id="menu-question")
 
+    def on_resize(self) -> None:
+        """Wrap the question at the width of the frame."""
+        super().on_resize()
+        room = self.size.width * 94 // 100 - _SIDES
+        self.query_one("#menu-question", Static).styles.max_width = min(_WIDEST, room)
+
     def action_confirm(self) -> None:
         """Confirm."""
         self.dismiss(True)

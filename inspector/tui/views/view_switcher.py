@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 from typing import TYPE_CHECKING, cast
 
-from textual.binding import Binding
 from textual.dom import DOMNode
 
 from inspector.session.session import Session
@@ -119,5 +118,5 @@ class ViewSwitcher(Switcher):
 
 
 def _binds(node: DOMNode, command: str) -> bool:
-    """Return whether the class of a node has a key for a command."""
-    return any(isinstance(binding, Binding) and binding.id == command for binding in type(node).BINDINGS)
+    """Return whether a node has a key for a command."""
+    return any(binding.id == command for _, binding in node._bindings)

@@ -55,6 +55,7 @@ class ExchangeFeed(Feed):
         others = sum(column.width or 0 for column in shown if column.name != "OPERATION")
         room = self._body_width - others - GAP * (len(shown) - 1)
         path, operation = self._exchanges.longest
+        path = max(path, len("PATH"))
         least = min(_OPERATION, room - _PATH)
         width = max(len("OPERATION"), min(operation, max(least, room // 2, room - path)))
         fitted = tuple(column._replace(width=width) if column.name == "OPERATION" else column for column in columns)
