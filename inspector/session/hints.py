@@ -249,6 +249,11 @@ HINTS: Sequence[Hint] = (
         lambda at: at.operation is Operation.STREAM and at.circumstances.card is not None,
         "The card declares streaming, but the agent may not support it: send the message without streaming.",
     ),
+    Hint(
+        _UNSUPPORTED,
+        lambda at: at.operation is Operation.SUBSCRIBE,
+        "The task may have ended meanwhile: get the task to see its state.",
+    ),
     Hint(_UNSUPPORTED, lambda at: at.operation is Operation.LIST, "Get single tasks by their ids."),
     Hint(_INVALID, lambda at: bool(at.other_version), _other_version),
     Hint(

@@ -113,6 +113,7 @@ SITUATIONS: list[tuple[Situation, str]] = [
     # the task may have ended, or is running, or the request names no task
     (at(UNSUPPORTED, request=TO_TASK), "If the task has ended, it accepts no messages"),
     (at(UNSUPPORTED, Operation.SUBSCRIBE), "If the task has ended, it sends no more events."),
+    (at(UNSUPPORTED, Operation.SUBSCRIBE, state=WORKING), "get the task to see its state."),
     (at(INVALID, request=TO_TASK), "If the task has ended, it accepts no messages"),
     (at(UNSUPPORTED, request=TO_TASK, state=WORKING), CHECK_LOG),
     (at(UNSUPPORTED), CHECK_LOG),

@@ -141,7 +141,8 @@ def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fau
         case httpx.ConnectTimeout() | TimeoutError():
             return _network(f"The connection to {host} timed out.", _CHECK_FIREWALL)
         case httpx.ReadTimeout() | httpx.WriteTimeout() | httpx.PoolTimeout():
-            seen = f"{host} accepted the request, but did not respond before the timeout."
+            did = "did not continue the response" if headed else "accepted the request, but did not respond"
+            seen = f"{host} {did} before the timeout."
             hint = "Check the log of the agent, or try again with a longer --timeout."
             return Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, hint)
         case httpx.ProxyError() if _words(error).startswith("407"):
@@ -292,8 +293,9 @@ def lost(
 
 def after_events(events: int, fault: Fault) -> Fault:
     """Add to the text of a fault how many events were received before it."""
+    how = "stopped" if fault.code is FaultCode.TIMEOUT else "broke off"
     count = counted(events, "event")
-    return replace(fault, seen=f"The stream broke off after {count}. {fault.seen}") if events else fault
+    return replace(fault, seen=f"The stream {how} after {count}. {fault.seen}") if events else fault
 
 
 def _broken(words: str, call: GrpcRequest) -> Fault:

@@ -247,6 +247,19 @@ async def test_endless_informational_responses_are_refused():
     assert end_of(seen).fault is None
 
 
+async def test_a_stream_that_stops_causes_a_timeout():
+    async def stopping(peer: Peer) -> None:
+        await peer.request()
+        await peer.send(stream_head() + chunk(b"data: 1\n\n"))
+        await peer.until_gone()
+
+    async with serve(stopping) as server, aclosing(Client(Limits(read_seconds=0.05))) as client:
+        fault = fault_of(await observe(client, server.url))
+    assert fault.code == FaultCode.TIMEOUT
+    assert fault.seen.startswith("The stream stopped after 1 event.")
+    assert "did not continue the response before the timeout" in fault.seen
+
+
 async def test_a_silent_agent_causes_a_timeout():
     async def silent(peer: Peer) -> None:
         await peer.request()
