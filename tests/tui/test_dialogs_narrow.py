@@ -41,6 +41,17 @@ async def test_the_actions_menu_shows_keys_and_the_help_whole_sentences(open_app
         assert "Log in to the agent" in driver.screen
 
 
+async def test_the_footer_of_a_long_history_is_seen(open_app: Open, mock: str):
+    async with open_app(mock, size=(60, 20)) as driver:
+        await driver.connected()
+        for number in range(14):
+            await driver.ask(f"hello {number}")
+        await driver.press("ctrl+up")
+        await driver.until("Sent messages and snippets")
+        await driver.until("hello 9")
+        assert "esc close" in driver.screen
+
+
 @pytest.mark.parametrize("width", [60, 80, 120])
 async def test_a_question_is_not_cut(open_app: Open, mock: str, width: int):
     async with open_app(mock, size=(width, 24)) as driver:

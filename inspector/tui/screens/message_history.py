@@ -37,6 +37,8 @@ from inspector.tui.widgets.text_block import TextBlock
 
 _MAX_SHOWN = 200
 _TITLE = "Sent messages and snippets"
+_ABOVE = 3
+"""Lines above the list: the search field, a blank line and the headings."""
 _HEADINGS = ("TIME", "AGENT OR FILE", "MESSAGE")
 _WHEN, _WHERE = 16, 24
 """The width of the time and the largest width of the agent or file, in cells."""
@@ -85,6 +87,11 @@ class MessageHistoryScreen(Dialog[tuple[Draft, bool]]):
         yield Static(id="history-headings")
         yield ChoiceList(enter_hint="edit", id="history-list")
         yield TextBlock(id="history-problem")
+
+    def on_resize(self) -> None:
+        """Limit the list, so that the footer is seen below it."""
+        super().on_resize()
+        self.query_one(ChoiceList).styles.max_height = max(3, self.most_lines - _ABOVE)
 
     def on_mount(self) -> None:
         """Start reading the list."""
