@@ -202,9 +202,9 @@ def file(text: str) -> Path:
 def folder(text: str) -> Path:
     """Read the path of a folder, which may not exist yet."""
     path = file(text)
-    place = next((place for place in (path, *path.parents) if os.path.lexists(place)), path)
-    if os.path.lexists(place) and not os.path.isdir(place):  # noqa: PTH112 - Path raises for a long name
-        raise ArgumentTypeError(f"{str(place)!r} is not a folder")
+    for place in (path, *path.parents):
+        if os.path.lexists(place) and not os.path.isdir(place):  # noqa: PTH112 - Path raises for a long name
+            raise ArgumentTypeError(f"{str(place)!r} is not a folder")
     return path
 
 

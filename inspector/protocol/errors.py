@@ -211,6 +211,12 @@ INVALID_RESPONSE = "InvalidAgentResponseError"
 """The code of failures whose cause is the response of an agent that was reached: the name of the error of A2A."""
 
 
+OTHER_REASONS = (
+    "A refusal can have other reasons than credentials: see the log of the agent, and of a gateway before it."
+)
+"""The first hint about a fault that is `refused`."""
+
+
 class FaultKind(Enum):
     """A kind of failure whose hint depends on more than the failure, such as the options of a command."""
 

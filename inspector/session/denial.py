@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from inspector.protocol.card import AgentCard
 from inspector.protocol.challenge import Challenge, is_login_page, read_challenges
-from inspector.protocol.errors import Fault, FaultCode, FaultKind, Whose
+from inspector.protocol.errors import OTHER_REASONS, Fault, FaultCode, FaultKind, Whose
 from inspector.protocol.model import Json
 from inspector.protocol.oauth import claimed_date
 from inspector.protocol.security import requirements, requirements_in_words
@@ -21,10 +21,7 @@ from inspector.wire.discovery import LOGIN_PAGE_HINT, REDIRECTS
 
 CREDENTIALS_HINT = "Add --bearer or --header; credentials are sent only to the origin of the URL that you type."
 """What to do if nothing is known about why credentials are required."""
-FORBIDDEN_HINT = (
-    "A refusal can have other reasons than credentials: see the log of the agent, and of a gateway before it. "
-    f"If credentials are missing: {CREDENTIALS_HINT[0].lower()}{CREDENTIALS_HINT[1:]}"
-)
+FORBIDDEN_HINT = f"{OTHER_REASONS} If credentials are missing: {CREDENTIALS_HINT[0].lower()}{CREDENTIALS_HINT[1:]}"
 """What to do if nothing is known about the reason for a refusal, and the request had no credentials."""
 REJECTED_HINT = (
     "The request had credentials, which were rejected: check that they are for this agent and for this operation."

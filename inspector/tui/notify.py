@@ -9,7 +9,7 @@ from typing import Literal
 from textual.message_pump import MessagePump
 from textual.notifications import Notification, Notify
 
-from inspector.protocol.errors import Fault, FaultError
+from inspector.protocol.errors import OTHER_REASONS, Fault, FaultError
 from inspector.text.sanitise import clean
 from inspector.tui.keys import key_of
 from inspector.tui.render.content import plain
@@ -63,8 +63,8 @@ def fault_in_words(fault: Fault) -> str:
 
 def denied_hint(fault: Fault, keys: str) -> str:
     """Return what to do after a denied request; `keys` is how to get credentials, as the beginning of a sentence."""
-    first = "A refusal can have other reasons than credentials: see the log of the agent. " if fault.refused else ""
-    return f"{first}{keys} to log in or to enter a secret."
+    hint = f"{keys} to log in or to enter a secret."
+    return f"{OTHER_REASONS} {hint}" if fault.refused else hint
 
 
 def copy(node: MessagePump, text: str) -> None:

@@ -326,12 +326,11 @@ def not_found(
         return Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, f"If you trust the address, add --trust {private}.")
     if statuses & {401, 403}:
         code = FaultCode.AUTH_FAILED if 403 in statuses else FaultCode.CREDENTIALS_MISSING
-        seen = f"The card of {reference} requires credentials ({outcomes})."
-        hint, kind = "Add --bearer TOKEN or --header 'Name: value'.", None
+        seen, kind = f"The card of {reference} requires credentials ({outcomes}).", None
+        hint = "Add --bearer TOKEN or --header 'Name: value'."
         if 401 not in statuses:
-            kind = FaultKind.UNEXPLAINED_DENIAL
-            seen = f"The card of {reference} was refused ({outcomes})."
-            hint = f"If credentials are missing: {hint[0].lower()}{hint[1:]}"
+            seen, kind = f"The card of {reference} was refused ({outcomes}).", FaultKind.UNEXPLAINED_DENIAL
+            hint = "If credentials are missing: add --bearer TOKEN or --header 'Name: value'."
         if 403 in statuses:
             hint += " Unless --auth-card is given, they are sent only after a response with status 401."
         return Fault(Whose.YOURS, code, seen, hint, kind=kind)

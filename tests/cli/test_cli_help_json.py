@@ -86,6 +86,12 @@ def command_lines(text: str) -> list[str]:
     return [re.split(" [|>&]", line)[0] for line in lines if " [" not in line and not line.endswith("...")]
 
 
+def test_the_documentation_has_command_lines(cli: RunCli):
+    found = {page: len(command_lines((DOCS / page).read_text(encoding="utf-8"))) for page in PAGES}
+    assert sum(found.values()) > 100, found
+    assert min(found["coding-agents.md"], len(command_lines(cli("help", "--skill").out))) >= 5
+
+
 @pytest.mark.parametrize("page", ["skill", *PAGES])
 def test_the_command_lines_of_the_documentation_can_be_parsed(cli: RunCli, page: str):
     text = cli("help", "--skill").out if page == "skill" else (DOCS / page).read_text(encoding="utf-8")

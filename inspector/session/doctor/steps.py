@@ -170,7 +170,8 @@ def compare(
     if not required:
         observed = f"unknown: {REFUSED}" if is_unclear else "sent" if has_credentials else "not required"
     undeclared = required and not any(card.security_requirements or ())
-    return [*rows, Comparison("credentials", requirements_in_words(card), observed, False if undeclared else None)]
+    rows.append(Comparison("credentials", requirements_in_words(card), observed, False if undeclared else None))
+    return rows
 
 
 @dataclass(frozen=True, slots=True)
