@@ -11,6 +11,7 @@ from inspector.capture.paths import state_folder
 from inspector.capture.private_files import CaptureError, private_folder, reason, replace_file
 from inspector.capture.redaction import Redactor
 from inspector.lazy_dataclass import dataclass
+from inspector.text.reference import without_spelling
 
 MOST = 20
 """How many agents are stored."""
@@ -63,7 +64,7 @@ def load() -> RecentAgents:
 
 
 def remember(agent: RecentAgent, redactor: Redactor | None = None) -> str:
-    """Put an agent first in the list, replacing an older entry with the same url; return an error message, or `""`.
+    """Put an agent first in the list, replacing older entries with its URL; return an error message, or `""`.
 
     Secrets are masked, including the secrets that the redactor knows. An invalid file is renamed:
     `.broken` is appended to its name.
@@ -76,20 +77,26 @@ def remember(agent: RecentAgent, redactor: Redactor | None = None) -> str:
         name=redactor.text(agent.name)[:_LONGEST_TEXT],
         protocol_version=agent.protocol_version[:_LONGEST_TEXT],
     )
-    return _write([agent, *(other for other in agents if other.url != agent.url)], problem)
+    return _write([agent, *_without(agent, agents)], problem)
 
 
 def forget(agent: RecentAgent) -> str:
     """Remove an agent from the list; return an error message, or `""`."""
     agents, problem = load()
-    return problem or _write([other for other in agents if other.url != agent.url])
+    return problem or _write(_without(agent, agents))
 
 
 def restore(agent: RecentAgent, index: int) -> str:
     """Put an agent that was removed back at its place in the list; return an error message, or `""`."""
     agents, problem = load()
-    others = [other for other in agents if other.url != agent.url]
+    others = _without(agent, agents)
     return problem or _write([*others[:index], agent, *others[index:]])
+
+
+def _without(agent: RecentAgent, agents: list[RecentAgent]) -> list[RecentAgent]:
+    """Return the other agents: those with another URL, which can be written with or without its scheme."""
+    url = without_spelling(agent.url)
+    return [other for other in agents if without_spelling(other.url) != url]
 
 
 def _write(agents: list[RecentAgent], problem: str = "") -> str:

@@ -33,9 +33,10 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
 from inspector.settings_file import Value
+from inspector.text.reference import with_scheme
 from inspector.text.typed_path import looks_like_path, typed_path
 from inspector.text.units import counted
-from inspector.wire.discovery import normalise, split_entry
+from inspector.wire.discovery import split_entry
 
 _NO_AGENT = f"No agent has a name. Add one: {PROGRAM} agents add NAME URL"
 _SCHEMES = ("http://", "https://", "grpc://", "grpcs://")
@@ -101,7 +102,7 @@ def _stored_reference(reference: str, folder: Path, *, is_project: bool) -> str:
         return reference
     if looks_like_path(path):
         raise usage(f"The file {path} does not exist.", "Name the file of a card or of a catalog, or a URL.")
-    url = normalise(split_entry(reference)[0])
+    url = with_scheme(split_entry(reference)[0])
     why = flaw(url) or ("" if url.lower().startswith(_SCHEMES) else "its scheme is not http, https, grpc or grpcs")
     if why:
         hint = "Write a URL such as https://agent.example, or the file of a card or of a catalog."

@@ -20,9 +20,9 @@ from inspector.session.login.options import ClientRegistration, LoginOption
 from inspector.session.login.state import LoginState
 from inspector.session.login.token_store import Place, StoredToken, keyring_problem
 from inspector.session.login.tokens import Token
+from inspector.text.reference import with_scheme
 from inspector.text.units import duration
 from inspector.wire.client.credentials import origin, split_userinfo
-from inspector.wire.discovery import normalise
 
 _WITH_SECRET = (Grant.CLIENT_CREDENTIALS, Grant.AUTHORIZATION_CODE, Grant.DEVICE_CODE)
 _WITHOUT_SECRET = (Grant.AUTHORIZATION_CODE, Grant.DEVICE_CODE)
@@ -118,7 +118,7 @@ async def token(current: RunningCommand) -> None:
 async def _entries(current: RunningCommand) -> list[StoredToken]:
     """Return the stored tokens for the origin of the agent: as typed, else of its interface."""
     logins = current.session.credentials.logins
-    typed = origin(split_userinfo(normalise(current.reference()))[0])
+    typed = origin(split_userinfo(with_scheme(current.reference()))[0])
     entries = logins.stored.entries(typed) if typed else []
     if not entries and logins.entries():
         await current.connect()

@@ -33,8 +33,9 @@ from inspector.session.check.status import Status
 from inspector.session.check.trials import Trials, representatives, trials_of
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
+from inspector.text.reference import local_path
 from inspector.text.units import duration
-from inspector.wire.discovery import local_path, read_raw
+from inspector.wire.discovery import read_raw
 
 _MARKS = {
     Status.PASS: Styled("+", Role.GOOD),

@@ -16,8 +16,8 @@ from inspector.cli.errors import INTERRUPTED, OK, TERMINATED, usage
 from inspector.cli.output import Output
 from inspector.cli.signals import on_signal
 from inspector.options import Options
+from inspector.text.reference import local_path, with_scheme
 from inspector.wire.client.credentials import origin
-from inspector.wire.discovery import local_path, normalise
 
 if TYPE_CHECKING:
     from inspector.mcp_server.agents import Agents
@@ -106,4 +106,4 @@ def options_for(own: Options) -> Callable[[str], Options]:
 
 def _origin(place: str) -> str:
     """Return the origin of a URL or a host, `""` for a file."""
-    return "" if local_path(place) is not None else origin(normalise(place))
+    return "" if local_path(place) is not None else origin(with_scheme(place))

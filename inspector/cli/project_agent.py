@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Collection
 
 from inspector.options import CREDENTIALS
+from inspector.text.reference import with_scheme
 from inspector.wire.client.credentials import origin
-from inspector.wire.discovery import normalise
 
 _SECRET = CREDENTIALS | {"token"}
 """The options whose values are secrets; `token` is that of a webhook."""
@@ -22,7 +22,7 @@ def restrict(given: argparse.Namespace, place: str, foreign: Collection[str]) ->
     members = vars(given)
     reference = members.get("reference") or members.get("agent_card") or ""
     trusted = members.get("trust") or ()
-    if origin(normalise(reference)) in {origin(normalise(each)) for each in trusted}:
+    if origin(with_scheme(reference)) in {origin(with_scheme(each)) for each in trusted}:
         return
     given.named_by = place
     secrets = {name for name in _SECRET if members.get(name) and name not in foreign}

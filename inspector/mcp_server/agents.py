@@ -23,8 +23,8 @@ from inspector.options import Options
 from inspector.protocol.errors import FaultError
 from inspector.session.session import Session
 from inspector.session.settings import settings_from
+from inspector.text.reference import local_path, with_scheme
 from inspector.wire.client.credentials import split_userinfo
-from inspector.wire.discovery import local_path, normalise
 
 _LONGEST_TEXT = 2_000
 """The most characters of a text that an agent wrote."""
@@ -128,7 +128,7 @@ class Agents:
         idle = [key for key, entry in self._open.items() if not entry.users]
         if len(self._open) >= _MOST_SESSIONS and idle:
             await self._end(self._open.pop(idle[0]))
-        host = urlsplit(split_userinfo(normalise(reference))[0]).netloc
+        host = urlsplit(split_userinfo(with_scheme(reference))[0]).netloc
         path = paths.new_capture_path(f"mcp-{host}", datetime.now().astimezone())
         # A model can write check files: they must not read the environment, and send it or return it.
         settings = replace(

@@ -7,22 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inspector.lazy_dataclass import dataclass
-from inspector.protocol.errors import INVALID_RESPONSE, FaultCode, FaultError
+from inspector.protocol.errors import INVALID_RESPONSE, FaultCode, FaultError, usage_error
 from inspector.protocol.selection import Choice
 from inspector.session.connection import Access, Connection, find_card, read_card_file, refetch_card
 from inspector.session.journal import Journal
+from inspector.text.reference import grpc_url, is_grpc, local_path, mistake_in_host, with_scheme
 from inspector.wire.client.credentials import Credentials
 from inspector.wire.client.faults import CHECK_PORT
 from inspector.wire.client.http import Client
-from inspector.wire.discovery import (
-    PrivateRedirectError,
-    grpc_url,
-    is_grpc,
-    is_in_catalog,
-    local_path,
-    normalise,
-    read_raw,
-)
+from inspector.wire.discovery import PrivateRedirectError, is_in_catalog, read_raw
 
 if TYPE_CHECKING:
     from inspector.session.call import Call
@@ -56,10 +49,12 @@ class CardFinder:
         if is_grpc(reference):
             return await self._grpc.read(reference)
         path = local_path(reference)
+        if path is None and (mistake := mistake_in_host(reference)):
+            raise usage_error(mistake)
         try:
             if (found := read_card_file(self.journal, reference)) is not None:
                 return found
-            url = normalise(reference)
+            url = with_scheme(reference)
             plain, credentials = await self.access(url)
             return await find_card(self.journal, self.client, credentials, reference if plain == url else plain)
         except FaultError as error:

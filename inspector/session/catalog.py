@@ -17,6 +17,7 @@ from inspector.session.catalog_listing import MOST_NAMES, CatalogFoundError, Lis
 from inspector.session.connection import Access, Connection, card_inside, fetch_card, find_card
 from inspector.session.denial import CODE_OF_STATUS
 from inspector.session.journal import Journal
+from inspector.text.reference import local_path, with_scheme
 from inspector.wire.client.credentials import Credentials, origin
 from inspector.wire.client.http import Client
 from inspector.wire.discovery import (
@@ -25,8 +26,6 @@ from inspector.wire.discovery import (
     PrivateRedirect,
     PrivateRedirectError,
     catalog_url,
-    local_path,
-    normalise,
     read_raw,
     split_entry,
 )
@@ -53,7 +52,7 @@ class CatalogReader:
 
     async def offer(self, reference: str) -> None:
         """Raise `CatalogFoundError` if a host without a card serves a catalog at the well-known path."""
-        if local_path(reference) is not None or urlsplit(normalise(reference)).path.rstrip("/"):
+        if local_path(reference) is not None or urlsplit(with_scheme(reference)).path.rstrip("/"):
             return
         try:
             listing = await self.read(reference)

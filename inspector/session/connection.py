@@ -24,6 +24,7 @@ from inspector.protocol.selection import DECLARED, Choice, alternatives
 from inspector.session.catalog_listing import CatalogFoundError, Listing
 from inspector.session.journal import Journal
 from inspector.session.recorder import Recorder
+from inspector.text.reference import local_path
 from inspector.wire import discovery
 from inspector.wire.client.credentials import Credentials, basic, origin
 from inspector.wire.client.faults import of_typed_url
@@ -371,7 +372,7 @@ def read_card_file(journal: Journal, reference: str, before: Connection | None =
 
     No interface is chosen. If the file was read before, `before` is the connection from that time.
     """
-    path = discovery.local_path(reference)
+    path = local_path(reference)
     if path is None:
         return None
     connection = card_inside(journal, discovery.read_file(path), reference)

@@ -17,6 +17,7 @@ from inspector.protocol.bindings.base import Answer, Hide
 from inspector.protocol.bindings.grpc import DETAILS, OK, decode_error
 from inspector.protocol.circumstances import Circumstances, sent_extensions, sent_version
 from inspector.protocol.content import Content
+from inspector.protocol.errors import FaultCode
 from inspector.protocol.extensions import may_have_uses
 from inspector.protocol.http_fields import header
 from inspector.protocol.jsonvalue import parse
@@ -322,10 +323,11 @@ class Exchange(Recorder):
         if self.head is None:
             return ()
         why = ended.fault.seen if ended.fault else ""
+        timed_out = ended.fault is not None and ended.fault.code == FaultCode.TIMEOUT  # we stopped reading
         if not self.head.streamed:
-            return self._judge.close_body(broken=ended.how is Ending.BROKEN, why=why)
+            return self._judge.close_body(broken=ended.how is Ending.BROKEN and not timed_out, why=why)
         rest = len(ended.rest.strip())
-        whole, stopped = ended.how is Ending.COMPLETE and not rest, ended.how is Ending.STOPPED
+        whole, stopped = ended.how is Ending.COMPLETE and not rest, ended.how is Ending.STOPPED or timed_out
         at = ended.at - self.stalled  # during a stall, we cannot see that the agent closes the stream
         return self._judge.close(
             at, whole=whole, stopped=stopped, events=ended.events, why=why, last=self.answer, rest=rest

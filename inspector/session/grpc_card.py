@@ -17,9 +17,10 @@ from inspector.protocol.selection import Choice
 from inspector.session.call import Call
 from inspector.session.connection import Access, CardAttempt, Connection
 from inspector.session.journal import Journal
+from inspector.text.reference import grpc_url
 from inspector.wire.client.credentials import Credentials
 from inspector.wire.client.faults import of_typed_url
-from inspector.wire.discovery import FoundCard, grpc_url
+from inspector.wire.discovery import FoundCard
 
 _NOT_OFFERED = frozenset({"ExtendedAgentCardNotConfiguredError", "UnsupportedOperationError"})
 """The errors of an agent that has the service, but no card for it (1.0 section 3.1.11)."""

@@ -42,11 +42,11 @@ from inspector.session.payload import payload_json
 from inspector.session.session_credentials import SessionCredentials
 from inspector.session.settings import Settings
 from inspector.session.tasks import TaskFold
+from inspector.text.reference import is_grpc
 from inspector.wire.client.client_certificate import CertificateFor
 from inspector.wire.client.credentials import Credentials, origin, split_userinfo
 from inspector.wire.client.grpc import GrpcClient
 from inspector.wire.client.http import Client
-from inspector.wire.discovery import is_grpc
 
 if TYPE_CHECKING:  # features that are loaded on first use
     from inspector.session.call import Call

@@ -13,11 +13,11 @@ from inspector.options import Options
 from inspector.protocol.errors import usage_error
 from inspector.session import lazy_loading
 from inspector.session.login.secret_reference import resolve
+from inspector.text.reference import with_scheme
 from inspector.text.typed_path import typed_path
 from inspector.wire.client.client_certificate import ClientCertificate, read_client_certificate
 from inspector.wire.client.credentials import Credentials, basic, basic_credentials, origin, split_userinfo
 from inspector.wire.client.http import Limits
-from inspector.wire.discovery import normalise
 
 _PLAIN_HEADERS = frozenset(
     {
@@ -82,12 +82,12 @@ class Settings:
         if userinfo and not any(name.lower() == "authorization" for name in headers):
             headers["Authorization"] = basic(userinfo)
         home = "" if self.withheld else home
-        origins = frozenset((home, *(origin(normalise(reference)) for reference in self.trusted))) - {""}
+        origins = frozenset((home, *(origin(with_scheme(reference)) for reference in self.trusted))) - {""}
         return Credentials(headers, origins, plain=plain, unasked=self.auth_card, certificate=self.certificate)
 
     def credentials_for(self, reference: str) -> Credentials:
         """Return the credentials for the origin of a reference."""
-        url, userinfo = split_userinfo(normalise(reference))
+        url, userinfo = split_userinfo(with_scheme(reference))
         return self.credentials(origin(url), userinfo)
 
     def trust_hint(self, place: str) -> str:

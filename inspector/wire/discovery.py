@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
-import re
 import shlex
 from http import HTTPStatus
 from pathlib import Path
@@ -20,15 +18,12 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, FaultKind, W
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.text.limited_file import read_limited
-from inspector.text.typed_path import looks_like_path, typed_path
+from inspector.text.reference import grpc_url, is_grpc, local_path, with_scheme
 from inspector.wire.client.faults import PROXY_HINT
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 _REFUSALS = frozenset({401, 403, 407, 429})
-_HTTPS = 443
-_ONE_SLASH = re.compile(r"(https?|grpcs?):/(?!/)", re.IGNORECASE)
-"""The beginning of a URL whose second slash is missing: `http:/host`."""
 _CORRECT_CARD = "Correct the card; A2A 1.0 lists its required members in section 4.4.1."
 _SQLITE = b"SQLite format 3\0"
 _APPLICATION_ID = slice(68, 72)
@@ -86,65 +81,15 @@ class PrivateRedirectError(FaultError):
         self.redirect = redirect
 
 
-def local_path(reference: str) -> Path | None:
-    """Return the local path of a reference, or None if it is a URL or a host."""
-    try:
-        if reference.startswith("file://"):
-            return Path(unquote(urlsplit(reference).path))
-        if "://" in reference or _ONE_SLASH.match(reference):
-            return None
-        path = typed_path(reference)
-        return path if looks_like_path(reference) or path.is_file() else None
-    except (ValueError, OSError):  # an invalid URL, a path that is too long, an unknown user
-        return Path(reference) if reference.startswith((".", "/", "~", "file://")) else None
-
-
 def name_of(reference: str) -> str:
     """Return a short name of a reference without secrets: host and port of a URL, or the name of a card file."""
     path = local_path(reference)
     if path is not None:
         return path.name
     try:
-        return urlsplit(normalise(reference)).netloc.rpartition("@")[2]
+        return urlsplit(with_scheme(reference)).netloc.rpartition("@")[2]
     except ValueError:  # brackets without an address
         return ""
-
-
-def normalise(reference: str) -> str:
-    """Return the URL for a reference (a URL or a host); without a scheme, add one.
-
-    The scheme is http for this machine, for IP addresses and if a port is given, except for port 443; otherwise https.
-    An invalid reference also gets a scheme; the client then rejects the URL. A missing second slash is added.
-    """
-    reference = _with_two_slashes(reference)
-    if "://" in reference:
-        return reference
-    if _is_address(reference) and ":" in reference:
-        reference = f"[{reference}]"
-    try:
-        parts = urlsplit(f"//{reference}")
-        plain = _is_plain_http(parts.hostname or "", parts.port)
-    except ValueError:
-        plain = False
-    return f"{'http' if plain else 'https'}://{reference}"
-
-
-def _with_two_slashes(reference: str) -> str:
-    return reference.replace(":/", "://", 1) if _ONE_SLASH.match(reference) else reference
-
-
-def _is_plain_http(host: str, port: int | None) -> bool:
-    if host == "localhost" or host.endswith((".localhost", ".local")) or _is_address(host):
-        return port != _HTTPS
-    return port is not None and port != _HTTPS
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ipaddress.ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 def candidates(reference: str) -> list[str]:
@@ -152,7 +97,7 @@ def candidates(reference: str) -> list[str]:
 
     For the URL of a JSON file or of a well-known path, and for an invalid URL, list only the URL itself.
     """
-    url = normalise(reference)
+    url = with_scheme(reference)
     try:
         parts = urlsplit(url)
     except ValueError:
@@ -170,7 +115,7 @@ def path_without_card(reference: str, url: str, card: AgentCard) -> str:
 
     A card is of the agent if its URL (`url`) or the URL of one of its interfaces is below the path.
     """
-    path = _path(normalise(reference)).rstrip("/")
+    path = _path(with_scheme(reference)).rstrip("/")
     interfaces = (_path(each.url or "", url) for each in card.supported_interfaces)
     is_below = any(f"{each}/".startswith(f"{path}/") for each in (_path(url), *interfaces))
     return "" if not path or is_below else path
@@ -204,21 +149,9 @@ def is_in_catalog(reference: str) -> bool:
     return reference.endswith(CATALOG_PATH) or ("#" in reference and split_entry(reference)[0] != reference)
 
 
-def is_grpc(reference: str) -> bool:
-    """Return whether a reference is the URL of a gRPC server, from which the card is read."""
-    return _with_two_slashes(reference).lower().startswith(("grpc://", "grpcs://"))
-
-
-def grpc_url(url: str) -> str:
-    """Return a URL or `host:port` with the scheme `grpcs` if it has TLS, else `grpc`, without a path."""
-    scheme, separator, rest = _with_two_slashes(url).rpartition("://")
-    kind = "grpcs" if scheme.lower() in ("https", "grpcs") else "grpc"
-    return f"{kind}://{rest.partition('/')[0]}" if separator else grpc_url(normalise(url))
-
-
 def catalog_url(catalog: str) -> str:
     """Return the URL of a catalog: the well-known path is added to a host, as for cards."""
-    url = normalise(catalog)
+    url = with_scheme(catalog)
     try:
         parts = urlsplit(url)
     except ValueError:  # the client rejects it

@@ -38,6 +38,14 @@ def test_the_newest_agent_is_first_and_listed_once() -> None:
     assert load() == RecentAgents([later, two], "")
 
 
+def test_an_agent_is_listed_once_however_its_url_is_written() -> None:
+    for url in ("host:80", "http://host:80/", "http://host:80"):
+        assert remember(RecentAgent(url)) == ""
+    assert [agent.url for agent in load().agents] == ["http://host:80"]
+    assert forget(RecentAgent("host:80")) == ""
+    assert load() == RecentAgents([], "")
+
+
 def test_the_list_is_limited() -> None:
     for number in range(MOST + 5):
         remember(RecentAgent(f"http://agent-{number}/"))

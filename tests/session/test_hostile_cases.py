@@ -282,6 +282,7 @@ async def test_case_20_silence_times_out_and_keep_alives_prevent_it(agent: Agent
             break  # otherwise the machine stalled for almost the limit
     assert call.fault is not None
     assert call.fault.code == FaultCode.TIMEOUT
+    assert not records(session, Kind.END)[-1].findings
     assert 1.6 < took < PATIENCE
     summary = session.journal.exchanges.get(call.exchange.number)
     assert summary is not None

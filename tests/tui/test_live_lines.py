@@ -268,6 +268,29 @@ async def test_a_lost_stream_is_listened_to_again_by_itself_where_that_was_asked
         assert [call["method"] for call in driver.sent()] == ["SendStreamingMessage", "SubscribeToTask"]
 
 
+async def test_a_rejected_subscription_is_not_offered_again(open_app: Open):
+    async def answer(call: Call) -> Any:
+        match call.rpc["method"]:
+            case "SubscribeToTask":
+                return call.error(-32004, "the task has ended")
+            case "GetTask":
+                return call.result(task("COMPLETED"))
+        return await stream(call, {"task": task("WORKING")}, cut=True)
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        await driver.press("escape", "s")
+        await driver.done(2)
+        await driver.until("subscription rejected, press c to get the task")
+        assert "subscribe again" not in driver.screen
+        await driver.press("c")
+        await driver.until("Stream, push and GetTask")
+        await driver.press("escape")
+        await driver.until("● completed")
+        assert "subscription rejected" not in driver.screen
+
+
 async def test_a_key_switches_that_on_and_an_agent_that_stays_away_is_left_alone(
     open_app: Open, monkeypatch: pytest.MonkeyPatch
 ):
@@ -302,7 +325,7 @@ async def test_a_call_of_the_app_itself_that_fails_does_not_cover_the_question(
         await driver.connected()
         await driver.ask("go")
         await driver.until(lambda: driver.sent()[-1]["method"] == "GetTask")
-        await driver.until("2 attempts failed, press esc, then s to subscribe again")
+        await driver.until("subscription rejected, press esc, then c to get the task")
         await driver.settled()
         assert [call["method"] for call in driver.sent()[1:]] == ["SubscribeToTask", "GetTask"]
         assert not driver.app.screen.query("Toast")

@@ -9,17 +9,8 @@ from typing import Any
 import pytest
 
 from inspector.protocol.errors import FaultCode, FaultError, Whose
-from inspector.wire.discovery import (
-    FoundCard,
-    InvalidCard,
-    candidates,
-    local_path,
-    normalise,
-    not_found,
-    read_answer,
-    read_bytes,
-    read_file,
-)
+from inspector.text.reference import local_path
+from inspector.wire.discovery import FoundCard, InvalidCard, candidates, not_found, read_answer, read_bytes, read_file
 from inspector.wire.private_address import nearer_address, private_address
 
 CARD: dict[str, Any] = {
@@ -36,42 +27,6 @@ WELL_KNOWN = ["/.well-known/agent-card.json", "/.well-known/agent.json"]
 
 
 # References
-
-
-@pytest.mark.parametrize(
-    ("reference", "url"),
-    [
-        ("example.com", "https://example.com"),
-        ("example.com/path?q=1", "https://example.com/path?q=1"),
-        ("example.com:443", "https://example.com:443"),
-        ("example.com:443/path", "https://example.com:443/path"),
-        ("example.com:8080", "http://example.com:8080"),
-        ("example.com:8080/path", "http://example.com:8080/path"),
-        ("user:123@example.com", "https://user:123@example.com"),
-        ("localhost", "http://localhost"),
-        ("localhost:41241", "http://localhost:41241"),
-        ("agent.localhost/x", "http://agent.localhost/x"),
-        ("printer.local", "http://printer.local"),
-        ("127.0.0.1", "http://127.0.0.1"),
-        ("192.168.1.5:9000", "http://192.168.1.5:9000"),
-        ("[::1]:9000", "http://[::1]:9000"),
-        ("[::1]", "http://[::1]"),
-        ("::1", "http://[::1]"),
-        ("fe80::1", "http://[fe80::1]"),
-        ("http://example.com", "http://example.com"),
-        ("http:/127.0.0.1:9000/a", "http://127.0.0.1:9000/a"),
-        ("HTTPS:/example.com", "HTTPS://example.com"),
-        ("http:8080", "http://http:8080"),
-        ("grpc:/127.0.0.1:9000", "grpc://127.0.0.1:9000"),
-        ("https://localhost", "https://localhost"),
-        ("ftp://example.com", "ftp://example.com"),
-        ("[", "https://["),
-        ("example.com:port", "https://example.com:port"),
-        ("", "https://"),
-    ],
-)
-def test_a_reference_is_completed_to_a_url(reference: str, url: str):
-    assert normalise(reference) == url
 
 
 @pytest.mark.parametrize(
@@ -97,39 +52,6 @@ def test_a_reference_is_completed_to_a_url(reference: str, url: str):
 )
 def test_card_urls_are_tried_in_order(reference: str, urls: list[str]):
     assert candidates(reference) == urls
-
-
-@pytest.mark.parametrize(
-    ("reference", "path"),
-    [
-        ("./card.json", "card.json"),
-        ("/tmp/card", "/tmp/card"),
-        ("card.json", "card.json"),
-        ("../x/y.json", "../x/y.json"),
-        ("file:///tmp/a%20card.json", "/tmp/a card.json"),
-    ],
-)
-def test_path_is_recognised_by_its_form(reference: str, path: str):
-    assert local_path(reference) == Path(path)
-
-
-def test_path_starts_with_the_home_folder(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("HOME", "/home/someone")
-    assert local_path("~/card") == Path("/home/someone/card")
-
-
-def test_name_of_an_existing_file_is_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.chdir(tmp_path)
-    assert local_path("agent") is None
-    Path("agent").write_text("{}", encoding="utf-8")
-    assert local_path("agent") == Path("agent")
-
-
-@pytest.mark.parametrize(
-    "reference", ["example.com", "localhost:1", "http://h/card.json", "::1", "", "a\0b", "x" * 5000, "h/" * 3000]
-)
-def test_other_reference_is_not_a_path(reference: str):
-    assert local_path(reference) is None
 
 
 @pytest.mark.parametrize("reference", ["~no-such-user/card.json", "file://[", "./" + "x" * 5000])

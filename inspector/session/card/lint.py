@@ -13,6 +13,7 @@ from inspector.protocol.jsonvalue import dump, parse
 from inspector.session import checker
 from inspector.session.connection import CardFetch, search_card
 from inspector.session.session import Session
+from inspector.text.reference import is_grpc, local_path
 from inspector.wire import discovery
 from inspector.wire.client.credentials import Credentials
 from inspector.wire.discovery import PrivateRedirectError, is_in_catalog
@@ -31,9 +32,9 @@ async def lint_reference(session: Session, reference: str, version: str = "") ->
     """Lint a card as it is served or written; raise `FaultError` without one, `CatalogFoundError` for a catalog."""
     if is_in_catalog(reference):
         return await _lint_entry(session, reference, version)
-    if discovery.is_grpc(reference):
+    if is_grpc(reference):
         return await _lint_over_grpc(session, reference, version)
-    path = discovery.local_path(reference)
+    path = local_path(reference)
     if path is not None:
         raw = discovery.read_raw(path)
         await session.cards.catalogs.offer_document(reference, raw)

@@ -58,8 +58,8 @@ from inspector.session.check.streams import observe_twice, reconnect
 from inspector.session.check.variables import VariableError, Variables, references
 from inspector.session.check.webhook import TestWebhook
 from inspector.session.session import Session
+from inspector.text.reference import with_scheme
 from inspector.wire.client.credentials import origin
-from inspector.wire.discovery import normalise
 
 _SCHEMA_TAG = "schema-validation"
 """The tag of tests in the official suite that need the validation of responses: our findings of the severity error."""
@@ -248,7 +248,7 @@ class TestExecution:
     def _origins(self) -> set[str]:
         """Return the origins of the agent, and those that the user trusts."""
         connection, trusted = self.session.connection, self.session.settings.trusted
-        urls = (self.choice.interface.url, connection.url if connection else "", *map(normalise, trusted))
+        urls = (self.choice.interface.url, connection.url if connection else "", *map(with_scheme, trusted))
         return {origin(url) for url in urls}
 
     def _with_webhook(self, params: Mapping[str, Json]) -> dict[str, Json]:

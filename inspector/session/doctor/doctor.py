@@ -39,6 +39,7 @@ from inspector.session.exchange import Exchange
 from inspector.session.hints import CHECK_LOG
 from inspector.session.session import Session
 from inspector.text.host import AddressScope, address_scope
+from inspector.text.reference import is_grpc, local_path, with_scheme
 from inspector.wire import reach
 from inspector.wire.client.credentials import split_userinfo
 from inspector.wire.discovery import (
@@ -47,10 +48,7 @@ from inspector.wire.discovery import (
     InvalidCard,
     candidates,
     catalog_url,
-    is_grpc,
     is_in_catalog,
-    local_path,
-    normalise,
     not_found,
     split_entry,
 )
@@ -91,7 +89,7 @@ class Doctor:
         self._timeouts = timeouts or Timeouts()
         self._in_catalog = is_in_catalog(reference)
         place = split_entry(reference)[0] if self._in_catalog else reference
-        url = "" if local_path(place) else catalog_url(place) if self._in_catalog else normalise(place)
+        url = "" if local_path(place) else catalog_url(place) if self._in_catalog else with_scheme(place)
         self._is_grpc = is_grpc(place)
         # The user name and the password are credentials: they are removed from all URLs.
         self._url, userinfo = split_userinfo(complete_url(url) if self._is_grpc else url)

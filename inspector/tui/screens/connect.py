@@ -25,6 +25,7 @@ from inspector.capture.recent_agents import RecentAgent
 from inspector.lazy_dataclass import dataclass
 from inspector.options import Options
 from inspector.protocol.errors import FaultError
+from inspector.text.reference import local_path, mistake_in_host, without_spelling
 from inspector.text.sanitise import clean, clean_line, without_middle
 from inspector.text.typed_path import typed_path
 from inspector.text.units import size
@@ -160,8 +161,8 @@ class ConnectScreen(Screen[None]):
         agents = sorted(named.agents.values(), key=lambda agent: agent.name != named.default)
         self._named_rows = [_row_of_named(agent) for agent in agents]
         # A recent agent with the same URL would be opened without the options of the definition.
-        known = {agent.url for agent in agents}
-        recent = [_row_of(agent) for agent in self._recent if agent.url not in known]
+        known = {without_spelling(agent.url) for agent in agents}
+        recent = [_row_of(agent) for agent in self._recent if without_spelling(agent.url) not in known]
         self._agents = [Row(DEMO, "Demo", "the built-in mock agent"), *recent]
         return problem
 
@@ -257,7 +258,7 @@ class ConnectScreen(Screen[None]):
         typed, row = self._typed, self._selected
         text = ""
         if self.is_reference(typed):
-            text = self._why_unknown(typed) or _what_happens(typed)
+            text = self._mistake(typed) or _what_happens(typed)
         elif row is not None:
             verb = "Open the capture" if isinstance(row.choice, Path) else "Connect to"
             text = f"{verb} {row.name}{row.about}{row.place}"
@@ -269,8 +270,10 @@ class ConnectScreen(Screen[None]):
         """Return whether the typed text is opened itself; a word without a match in the list may be a host."""
         return bool(typed) and (bool(_ADDRESS_LETTERS & set(typed)) or typed == "localhost" or self._selected is None)
 
-    def _why_unknown(self, typed: str) -> str:
-        """Return why a name is not opened if `agents.toml` cannot be read, `""` for localhost, a URL or a path."""
+    def _mistake(self, typed: str) -> str:
+        """Return why a text is not opened: it has a space, or it may be a name and `agents.toml` cannot be read."""
+        if local_path(typed) is None and not typed.endswith(paths.SUFFIX) and (mistake := mistake_in_host(typed)):
+            return mistake
         name = typed.partition("#")[0]
         if not self._has_mistake or NAME.fullmatch(name) is None or name == "localhost" or Path(name).exists():
             return ""
@@ -293,7 +296,7 @@ class ConnectScreen(Screen[None]):
         if not self.is_reference(typed):
             if row is not None:
                 self.post_message(self.Chosen(row.choice, self.options))
-        elif problem := self._why_unknown(typed):
+        elif problem := self._mistake(typed):
             notify(self, problem, "error")
         else:
             self._choose(typed)

@@ -110,6 +110,8 @@ class StreamLine(TextBlock):
         self._drop: LostStream | None = None
         self._resumed = False
         self._missed: TaskDiff | None = None
+        self._rejected = False
+        """Whether the agent rejected the subscription after the stream was lost."""
         self._tries = 0
         self._waiting: Timer | None = None
         self._drawn: tuple[Piece, ...] = ()
@@ -127,6 +129,7 @@ class StreamLine(TextBlock):
             if self._waiting is not None:
                 self._waiting.stop()
             self._drop, self._resumed, self._missed, self._tries, self._waiting = None, False, None, 0, None
+            self._rejected = False
             self._watched = task
         stream = exchanges.stream_of(task.id) if task is not None else None
         if task is not None and stream is not None:
@@ -143,9 +146,10 @@ class StreamLine(TextBlock):
             found = reconnect.lost_stream(task, stream)
             if found is not None:
                 continued = drop is None or stream.events > 1
-                self._drop, self._resumed, self._missed = found, False, None
+                self._drop, self._resumed, self._missed, self._rejected = found, False, None, False
                 self._tries = 0 if continued else self._tries
         if self._drop is not None and not self._resumed:
+            self._rejected = reconnect.is_rejected(self._session.journal.capture, self._drop)
             self._resumed = reconnect.has_news(self._session.journal.capture, self._drop)
             self._missed = (
                 reconnect.missed_changes(self._session.journal.capture, self._drop) if self._resumed else None
@@ -262,6 +266,8 @@ class StreamLine(TextBlock):
             hint = "reconnecting soon"
         elif task.id in self.reconnecting:
             hint = "reconnecting"
+        elif self._rejected:
+            hint = f"subscription rejected, press {self._first}{{compare}} to get the task"
         elif (self.automatic or waits) and self._tries:
             hint = f"{counted(self._tries, 'attempt')} failed, {again}"
         ended = f"{self._glyphs.cross} ended while the task is {short(task.now.state)}   "
