@@ -36,6 +36,8 @@ from .toml_table import Table, read_table
 _MAX_COUNT = 200_000
 """The maximum number of repetitions or chunks."""
 _LARGEST_FILE = 20_000_000
+_KINDS = ("text", "file", "url", "data")
+"""The members of a part, of which exactly one is required."""
 _AT_THE_START = (Level.CALL, Level.HEAD)
 _STATES = {short(state): state for state in State if state is not State.UNSPECIFIED}
 _TYPES = MimeTypes(filenames=())  # the types of the operating system differ
@@ -132,6 +134,8 @@ def _steps(tables: list[Table]) -> tuple[Step, ...]:
                 )
             steps.append(StartFault(active))
         actions = [name for name in table.members if name in _ACTIONS]
+        if not actions:
+            table.check_spelling((*_ACTIONS, "fault"))
         if len(actions) > 1 or not (actions or "fault" in table):
             found = f"both {' and '.join(actions)}" if actions else "no action"
             table.fail(f"This step has {found}; exactly one of {', '.join(_ACTIONS)} is required.")
@@ -192,7 +196,9 @@ def _content(table: Table, name: str = "") -> Content:
 
 def _one_content(table: Table, name: str) -> Content:
     """Read the content of a part; the suffix of `name` sets the media type of a text."""
-    kinds = [kind for kind in ("text", "file", "url", "data") if kind in table]
+    kinds = [kind for kind in _KINDS if kind in table]
+    if not kinds:
+        table.check_spelling(_KINDS)
     if len(kinds) != 1:
         table.fail(f"A part needs exactly one of text, file, url and data; found: {', '.join(kinds) or 'none'}.")
     media_type, filename = table.get("type", str, "") or None, table.get("filename", str, "") or None

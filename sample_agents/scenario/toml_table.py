@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import field
 from difflib import get_close_matches
 from pathlib import Path as File
@@ -21,6 +21,8 @@ ValueT = TypeVar("ValueT")
 
 _LARGEST = 4_000_000
 _LARGEST_FLOAT = 10**15
+_SIMILAR = 0.75
+"""How similar a misspelt name of a member is, from 0 to 1."""
 _NAMES: Mapping[type, str] = {
     str: "a text",
     bool: "true or false",
@@ -109,6 +111,12 @@ class Table:
             if not isinstance(member, dict):
                 inner.fail(f"{name} must be a list of tables.")
             yield inner
+
+    def check_spelling(self, names: Collection[str]) -> None:
+        """Raise `ScenarioError` if a member is similar to one of the names, but not one of them."""
+        for member in self.members:
+            if member not in names and (near := get_close_matches(member, names, 1, _SIMILAR)):
+                self.fail(f"unknown member {member!r}. Did you mean {near[0]!r}?", member)
 
     def check_unused(self) -> None:
         """Raise `ScenarioError` if a member was not read: it is misspelled or not allowed here."""

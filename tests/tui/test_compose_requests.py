@@ -127,6 +127,31 @@ async def test_a_part_can_be_edited_beside_a_raw_request(open_app: Open, mock: s
         assert driver.app.focused is screen.query_one("#preview-raw")
 
 
+async def test_a_change_of_the_message_is_written_into_a_raw_request_that_is_not_edited(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        screen = await opened(driver, text_draft("x"))
+        await driver.press("f3")
+        await driver.until("raw: sent as shown")
+        await driver.press("escape", "enter", "y")
+        await driver.until(lambda: '"text": "xy"' in raw_text(screen))
+        assert not driver.app.screen.query("Toast")
+
+
+async def test_a_change_of_the_message_is_not_in_an_edited_request_which_is_shown_once(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40), run={"notifications": True}) as driver:
+        screen = await opened(driver, text_draft("x"))
+        await driver.press("f3", "z")
+        await driver.until("raw: sent as shown")
+        await driver.press("escape", "enter", "y")
+        await driver.until("sent without this change")
+        assert screen.draft.parts[0].value == "xy"
+        assert '"text": "x"' in raw_text(screen)
+        await driver.press("y")
+        await driver.until(lambda: screen.draft.parts[0].value == "xyy")
+        await driver.settled()
+        assert len(driver.app.screen.query("Toast")) == 1
+
+
 async def test_the_keys_of_the_screen_work_in_the_raw_request(open_app: Open, mock: str):
     async with open_app(mock, (80, 24)) as driver:
         screen = await opened(driver, text_draft("x"))

@@ -39,7 +39,7 @@ from inspector.session.exchange import Exchange
 from inspector.session.hints import CHECK_LOG
 from inspector.session.session import Session
 from inspector.text.host import AddressScope, address_scope
-from inspector.text.reference import is_grpc, local_path, with_scheme
+from inspector.text.reference import grpc_url, is_grpc, local_path, with_scheme
 from inspector.wire import reach
 from inspector.wire.client.credentials import split_userinfo
 from inspector.wire.discovery import (
@@ -317,7 +317,8 @@ class Doctor:
         """Connect the session; if it is already connected to this agent, keep its connection and its interface."""
         current = self._session.connection
         if current is None or not self._is_connected():
-            return await self._session.connect(self._reference)
+            # Over HTTP, the card was looked for before.
+            return await self._session.connect(grpc_url(self._reference) if self._is_grpc else self._reference)
         if fetched is None or not isinstance(fetched.found, FoundCard):
             return current
         return replace(current, url=fetched.url, found=fetched.found, findings=fetched.findings)

@@ -75,6 +75,8 @@ class PreviewPane(Pane):
     def __init__(self, *, id: str) -> None:
         super().__init__("Request", id=id)
         self._like: Call | None = None
+        self._warned = False
+        """Whether the user knows that a change of the message is not in the edited text."""
 
     def compose(self) -> ComposeResult:
         """Make the head, the body and the area."""
@@ -130,11 +132,26 @@ class PreviewPane(Pane):
 
     def show_raw(self, raw: RawRequest) -> None:
         """Let the user edit a request as text."""
-        self._like = raw.like
-        self.query_one(RawArea).text = raw.text
+        self._show_raw_text(raw)
+        self._warned = False
         self.add_class("-raw")
         self.set_title(Chip("raw: sent as shown, credentials are added", "$state-warning"))
         self.focus_body()
+
+    def update_raw(self, call: Call | None) -> bool:
+        """Show the call of a changed message as text, unless the text was edited.
+
+        Return whether to warn that the edited text lacks the change: true once.
+        """
+        is_edited = self.edited is not None
+        if call is not None and not is_edited:
+            self._show_raw_text(indented_request(call))
+        is_first, self._warned = not self._warned, self._warned or is_edited
+        return is_edited and is_first
+
+    def _show_raw_text(self, raw: RawRequest) -> None:
+        self._like = raw.like
+        self.query_one(RawArea).text = raw.text
 
     def focus_body(self) -> None:
         """Focus the request, or its text."""

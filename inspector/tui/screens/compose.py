@@ -81,6 +81,8 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._edited = EditedDraft(draft)
         self.stream = stream
         self._kept_raw = raw
+        self._made: tuple[Draft, bool] | None = None
+        """The message of the last request that was built, and whether it is sent with streaming."""
         self._choice: Interface | None = session.connection.choice if session.connection else None
         self._unfinished: Unfinished = {}
         self.built = BuiltRequest()
@@ -137,11 +139,15 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._take_last_keys()
         stream = self.stream if stream is None else stream
         self.built = build_request(self._session, self.draft, stream=stream, choice=self._choice)
-        if not self._preview.is_raw:
-            if self.built.call is None:
-                self._preview.show_problem(self.built.problem)
-            else:
-                self._preview.show_call(self.built.call, self.built.call.preview())
+        made, self._made = self._made, (self.draft, stream)
+        if self._preview.is_raw:
+            if made != self._made and self._preview.update_raw(self.built.call):
+                key = key_of("raw-request")
+                notify(self, f"The edited request is sent without this change. Press {key} to discard it.", "warning")
+        elif self.built.call is None:
+            self._preview.show_problem(self.built.problem)
+        else:
+            self._preview.show_call(self.built.call, self.built.call.preview())
         self._show_outline()
         self._show_row()
         self._show_title()
