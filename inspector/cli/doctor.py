@@ -13,7 +13,7 @@ from inspector.cli.run_command import run
 from inspector.cli.running_command import RunningCommand
 from inspector.cli.styles import Role, Styled, mark
 from inspector.protocol.errors import Fault, FaultCode, FaultError, FaultKind, Whose
-from inspector.session.doctor.credentials import LOG_IN, is_about_options
+from inspector.session.doctor.credentials import LOG_IN
 from inspector.session.doctor.doctor import Doctor
 from inspector.session.doctor.steps import (
     CREDENTIALS,
@@ -77,7 +77,8 @@ def _with_command(current: RunningCommand, step: Step) -> str:
     login = current.login_hint()
     if remedy == LOG_IN and login:
         return f"{login}. Or add --bearer or --header."
-    complete = is_about_options(remedy) or any(named in remedy for named in ("auth login", "--trust"))
+    complete = step.only_options or step.fault_kind is FaultKind.CLIENT_CERTIFICATE
+    complete = complete or any(named in remedy for named in ("auth login", "--trust"))
     return remedy if complete else f"{remedy} {login}".strip()
 
 

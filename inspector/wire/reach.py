@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import httpx
 
 from inspector.lazy_dataclass import dataclass
+from inspector.protocol.errors import Fault
 from inspector.text.host import AddressScope, address_scope, authority
 from inspector.wire.client.client_certificate import ClientCertificate
 from inspector.wire.client.faults import explain
@@ -31,7 +32,7 @@ _DROPPED = "Check host and port; a firewall may drop the packets."
 class Layer:
     """The result of testing one layer: name, success, description, duration in seconds and, on failure, a remedy.
 
-    `denied` is whether the server requires a client certificate, or refused the one that was sent.
+    `fault` is the failure, None without one.
     """
 
     name: str
@@ -39,7 +40,7 @@ class Layer:
     seen: str
     seconds: float
     remedy: str = ""
-    denied: bool = False
+    fault: Fault | None = None
 
 
 async def resolve(endpoint: Endpoint) -> Layer:
@@ -115,7 +116,7 @@ async def _layer(
         url = f"{'https' if endpoint.tls else 'http'}://{authority(endpoint.host, endpoint.port)}"
         fault = explain(wrapped, url, certificate)
         broken_off = name == "tls" and not isinstance(error, ssl.SSLError)
-        return Layer(name, False, fault.seen, took, _NO_TLS if broken_off else fault.hint, fault.denied)
+        return Layer(name, False, fault.seen, took, _NO_TLS if broken_off else fault.hint, fault)
     return Layer(name, True, seen, time.perf_counter() - began)
 
 

@@ -13,7 +13,7 @@ from aiohttp import web
 from aiohttp.test_utils import RawTestServer
 from driving import Open
 from players import playing
-from puppets import CARD, CARD_PATH
+from puppets import CARD, CARD_PATH, done
 
 from inspector.capture.card_history import store_card
 from inspector.capture.records import Kind
@@ -260,7 +260,10 @@ async def test_findings_about_capabilities_name_the_member_and_are_above_the_ext
 
 async def test_mistakes_in_other_members_do_not_prevent_a_call(open_app: Open):
     card = CARD | {"skills": ["many", {"id": "one", "name": "One", "tags": "t"}], "provider": "us"}
-    async with playing(card=card | {"securitySchemes": {"x": None}}) as agent, open_app(agent.url, SIZE) as driver:
+    async with (
+        playing(done, card=card | {"securitySchemes": {"x": None}}) as agent,
+        open_app(agent.url, SIZE) as driver,
+    ):
         await driver.connected()
         await driver.settled()
         for found in ("'us'", "null", "'many'", "'t'"):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from inspector.protocol.errors import Fault, FaultCode, FaultKind, Whose
 from inspector.session.doctor.credentials import LOG_IN
 from inspector.session.doctor.steps import NEEDS_MESSAGE, Comparison, Report, Step
 from inspector.tui.render.glyphs import UNICODE
 from inspector.tui.screens.doctor import paragraphs
 
 URL = "http://127.0.0.1:1/"
+DENIED = Fault(Whose.YOURS, FaultCode.CREDENTIALS_MISSING, "credentials are required")
 
 
 def card_at(path: str, passed: bool | None, message: str, seconds: float = 0.0) -> Step:
@@ -63,24 +66,26 @@ def test_a_failed_interface_is_named_with_its_cause_and_its_remedy():
 
 
 @pytest.mark.parametrize(
-    ("remedy", "shown"),
+    ("remedy", "only_options", "shown"),
     [
-        (LOG_IN, "Press esc, then C, to log in or to enter a secret."),
-        ("Add --basic USER:PASSWORD.", "Press esc, then C, to log in or to enter a secret."),
-        ("Get a new token.", "Get a new token. Press esc, then C, to log in or to enter a secret."),
+        (LOG_IN, True, "Press esc, then C, to log in or to enter a secret."),
+        ("Add --basic USER:PASSWORD.", True, "Press esc, then C, to log in or to enter a secret."),
+        ("Get a new token.", False, "Get a new token. Press esc, then C, to log in or to enter a secret."),
     ],
 )
-def test_missing_credentials_are_entered_with_keys_and_not_with_options(remedy: str, shown: str):
+def test_missing_credentials_are_entered_with_keys_and_not_with_options(remedy: str, only_options: bool, shown: str):
+    about: dict[str, Any] = {"fault": DENIED, "only_options": only_options}
     for step in (
-        replace(answer("interface 2", "http://h/", False, "credentials are required", 0.0, remedy), denied=True),
-        Step("card", False, "the card requires credentials", 0.0, remedy, denied=True),
+        replace(answer("interface 2", "http://h/", False, "credentials are required", 0.0, remedy), **about),
+        Step("card", False, "the card requires credentials", 0.0, remedy, **about),
     ):
         assert lines(*GOOD, step)[-1].strip() == shown
 
 
 def test_a_missing_client_certificate_is_an_option():
     remedy = "Add --client-cert FILE (PEM or PKCS#12)."
-    step = Step("tls", False, "The server requires a client certificate.", 0.0, remedy, denied=True)
+    fault = replace(DENIED, code=FaultCode.AUTH_FAILED, kind=FaultKind.CLIENT_CERTIFICATE)
+    step = Step("tls", False, "The server requires a client certificate.", 0.0, remedy, fault=fault)
     assert lines(*GOOD, step)[-1].strip() == remedy
 
 

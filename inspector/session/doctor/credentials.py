@@ -36,17 +36,12 @@ def credentials_step(card: AgentCard, exchange: Exchange) -> Step:
     return Step(CREDENTIALS, matches, seen, remedy="" if matches else _UNDECLARED, exchange=exchange.number)
 
 
-def remedy_for(fault: Fault, card: AgentCard | None) -> str:
-    """Return the remedy of a response that demands credentials; if some were sent or the cause is known, the hint."""
+def options_for(fault: Fault, card: AgentCard | None) -> str:
+    """Return the options with the credentials that a response demands; `""` if some were sent or the cause is known."""
     if fault.kind is not FaultKind.UNEXPLAINED_DENIAL or card is None:
-        return fault.hint
+        return ""
     options = credential_options(card)
-    return LOG_IN if offers_login(card) else f"Add {options}." if options else fault.hint
-
-
-def is_about_options(remedy: str) -> bool:
-    """Return whether a remedy names options of the command line, and nothing else."""
-    return remedy == LOG_IN or remedy.startswith("Add ")
+    return LOG_IN if offers_login(card) else f"Add {options}." if options else ""
 
 
 def _challenges(exchange: Exchange) -> tuple[Challenge, ...]:

@@ -112,7 +112,8 @@ class Doctor:
         """Add a result to the report, secrets masked."""
         text = self._session.journal.redactor.text
         message, remedy, url = map(text, (unmasked.message, unmasked.remedy, unmasked.url))
-        step = replace(unmasked, message=message, remedy=remedy, url=url)
+        fault = unmasked.fault and replace(unmasked.fault, seen=message, hint=remedy, error=None)
+        step = replace(unmasked, message=message, remedy=remedy, url=url, fault=fault)
         self.report.steps.append(step)
         self._session.note(f"{step.name}: {step.message}", DOCTOR)
         return step
@@ -193,14 +194,15 @@ class Doctor:
             if layer.good:
                 yield Step(layer.name, True, layer.seen, layer.seconds, layer.remedy)
                 continue
-            has_tls = layer.name != "tls" or layer.denied
+            is_denied = layer.fault is not None and layer.fault.denied
+            has_tls = layer.name != "tls" or is_denied
             if not has_tls and (found := port_remedy(await port_protocol(place), tls=True))[0]:
                 layer = replace(layer, seen=f"{layer.seen} {found[0]}", remedy=found[1])
             seen = self._session.journal.redactor.text(layer.seen)
             self.report.fault = Fault(Whose.NETWORK, FaultCode.UNREACHABLE, seen, layer.remedy)
-            if layer.denied:
+            if is_denied:
                 self.report.fault = Fault(Whose.YOURS, FaultCode.AUTH_FAILED, seen, layer.remedy)
-            yield Step(layer.name, False, layer.seen, layer.seconds, layer.remedy, denied=layer.denied)
+            yield Step(layer.name, False, layer.seen, layer.seconds, layer.remedy, fault=layer.fault)
             return
 
     async def _entry(self) -> AsyncGenerator[Step, None]:
@@ -311,7 +313,8 @@ class Doctor:
         seen = _NO_CARD.get(fault.code, fault.seen)
         if login_page and fault.hint == LOGIN_PAGE_HINT:
             seen = f"a redirect to a login page: {login_page}"
-        return Step("card", False, seen, 0.0, fault.hint, denied=fault.denied)
+        only_options = fault.code == FaultCode.CREDENTIALS_MISSING
+        return Step("card", False, seen, 0.0, fault.hint, fault=fault, only_options=only_options)
 
     async def _connect(self, fetched: CardFetch | None) -> Connection:
         """Connect the session; if it is already connected to this agent, keep its connection and its interface."""

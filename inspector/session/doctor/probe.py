@@ -13,18 +13,17 @@ from typing import NamedTuple
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.rules import RULES
 from inspector.protocol.bindings.base import HttpRequest
-from inspector.protocol.errors import Fault, FaultCode, ProtocolError
+from inspector.protocol.errors import Fault, FaultCode, FaultKind, ProtocolError
 from inspector.protocol.model import TaskRequest, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
 from inspector.session.call import Call
-from inspector.session.doctor.credentials import demanded_in_words, remedy_for
+from inspector.session.doctor.credentials import demanded_in_words, options_for
 from inspector.session.doctor.steps import REFUSED, REJECTED, REQUIRED, Step, path_of, protocol_name
 from inspector.session.exchange import Exchange
 from inspector.session.hints import CHECK_LOG
 from inspector.session.session import Session
 from inspector.wire.client.credentials import origin
-from inspector.wire.client.faults import CERTIFICATE_OPTION
 from inspector.wire.endpoint import endpoint_of, proxy_of
 from inspector.wire.port_protocol import port_protocol, port_remedy
 
@@ -79,8 +78,10 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
     if fault is not None and fault.denied:
         refused = fault.refused and not demanded_in_words(exchange)
         result = REJECTED if session.credentials.current.are_for(call.wire.url) else REFUSED if refused else REQUIRED
-        seen, remedy = _denial(session, call, fault, choice, result)
-        denied = replace(step(False, seen, remedy), denied=True, fault_kind=fault.kind)
+        withheld = _withheld(session, call.wire.url, choice.binding.name)
+        options = "" if withheld else options_for(fault, session.connection.card if session.connection else None)
+        denied = step(False, _denial(call, fault, result), withheld or options or fault.hint)
+        denied = replace(denied, fault=fault, only_options=bool(options))
         return Probed(denied, None, denied=exchange, refused=refused)
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return Probed(step(None, "too many requests (429)", "Wait, and run the doctor again."), None)
@@ -91,7 +92,7 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
         seen = f"{seen.removesuffix('.')} ({call.wire.method} {path_of(call.wire.url)})"
         if status == HTTPStatus.NOT_FOUND and isinstance(answer, ProtocolError) and "task" in answer.message.lower():
             return Probed(step(False, f"{seen}, expected {_EXPECTED}", remedy), True)
-    if CERTIFICATE_OPTION in remedy:
+    if fault.kind is FaultKind.CLIENT_CERTIFICATE:
         remedy = _withheld(session, call.wire.url, choice.binding.name) or remedy
     if found := await other_protocol(call.wire.url, status, fault, grpc=choice.binding.name == "GRPC"):
         seen, remedy = f"{seen} {found[0]}", f"Correct the URL on the card. {found[1]}"
@@ -99,18 +100,16 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
     return Probed(step(False, seen, remedy), supported, status in _OTHER_PLACE)
 
 
-def _denial(session: Session, call: Call, fault: Fault, choice: Choice, result: str) -> tuple[str, str]:
-    """Return the result with why an interface denied the call, and the remedy."""
+def _denial(call: Call, fault: Fault, result: str) -> str:
+    """Return the result with why an interface denied the call."""
     answer, status = call.exchange.answer, call.exchange.status
     source = answer.name if isinstance(answer, ProtocolError) else ""
     if status in _CREDENTIALS_NEEDED:
         source = str(status)
     cause = fault.seen.partition(" The token ")[2]
-    seen = f"{result} ({source}){f': the token {cause}' if cause else ''}"
     if not source:  # a client certificate
-        seen = fault.seen
-    card = session.connection.card if session.connection else None
-    return seen, _withheld(session, call.wire.url, choice.binding.name) or remedy_for(fault, card)
+        return fault.seen
+    return f"{result} ({source}){f': the token {cause}' if cause else ''}"
 
 
 def _withheld(session: Session, url: str, binding: str) -> str:

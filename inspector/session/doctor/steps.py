@@ -40,9 +40,10 @@ class Step:
     """One check; `passed` is None if the result is unknown.
 
     `message` is the result as text, `remedy` the next step after a failure, `seconds` the duration, `exchange` the
-    number of its exchange, `denied` whether credentials are missing or were not accepted, `fault_kind` the kind of the
-    failure. `card_path` is the path at which the card was looked for. `interface` is the name of the interface that was
-    checked, `url` its URL on the card, `protocol` the protocol that was tried. They are `""` for other checks.
+    number of its exchange, `fault` the failure of a connection or a request. `only_options` is whether the remedy names
+    options of the command line for credentials, and nothing else. `card_path` is the path at which the card was looked
+    for. `interface` is the name of the interface that was checked, `url` its URL on the card, `protocol` the protocol
+    that was tried. They are `""` for other checks.
     """
 
     name: str
@@ -51,12 +52,22 @@ class Step:
     seconds: float = 0.0
     remedy: str = ""
     exchange: int = 0
-    denied: bool = False
-    fault_kind: FaultKind | None = None
+    fault: Fault | None = None
+    only_options: bool = False
     card_path: str = ""
     interface: str = ""
     url: str = ""
     protocol: str = ""
+
+    @property
+    def denied(self) -> bool:
+        """Return whether credentials are missing or were not accepted."""
+        return self.fault is not None and self.fault.denied
+
+    @property
+    def fault_kind(self) -> FaultKind | None:
+        """Return the kind of the failure."""
+        return self.fault.kind if self.fault else None
 
     def to_json(self) -> dict[str, Json]:
         """Return the members of the JSON output."""

@@ -11,8 +11,8 @@ from textual import work
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
+from inspector.protocol.errors import FaultKind
 from inspector.protocol.selection import Choice
-from inspector.session.doctor.credentials import is_about_options
 from inspector.session.doctor.doctor import CARD_CONTENT, Doctor
 from inspector.session.doctor.steps import (
     NEEDS_MESSAGE,
@@ -30,7 +30,6 @@ from inspector.tui.render.text_lines import BLANK, Paragraph, Paragraphs, as_tex
 from inspector.tui.screens.dialog import FITTED, Dialog
 from inspector.tui.views.registry import key_of_view
 from inspector.tui.widgets.fact_view import FactView
-from inspector.wire.client.faults import CERTIFICATE_OPTION
 
 _DECLARED = 30
 """The most cells for what the card declares, beside what was observed."""
@@ -157,9 +156,10 @@ def _interface(name: str, steps: Sequence[Step]) -> Step:
     # If all checks passed, a step with a remedy has a note.
     why = next((step for step in decisive if not passed or step.remedy), None)
     reason = f": {why.message.removeprefix(f'{url}: ')}" if why else ""
-    remedy = next((step.remedy for step in decisive if step.remedy), "")
-    denied = any(step.denied for step in decisive)
-    return Step(name, passed, f"{what}{reason}", sum(step.seconds for step in steps), remedy, denied=denied)
+    first = next((step for step in decisive if step.remedy), decisive[0])
+    fault = next((step.fault for step in decisive if step.denied), None)
+    took = sum(step.seconds for step in steps)
+    return Step(name, passed, f"{what}{reason}", took, first.remedy, fault=fault, only_options=first.only_options)
 
 
 def _row(row: Step, width: int, glyphs: Glyphs) -> list[Paragraph]:
@@ -176,10 +176,10 @@ def _row(row: Step, width: int, glyphs: Glyphs) -> list[Paragraph]:
 
 def _remedy(row: Step) -> str:
     """Return the remedy of a step; if credentials are missing, with the keys to get them instead of the options."""
-    if not row.remedy or not row.denied or CERTIFICATE_OPTION in row.remedy:
+    if not row.remedy or not row.denied or row.fault_kind is FaultKind.CLIENT_CERTIFICATE:
         return row.remedy
     keys = f"Press {key_of('back')}, then {key_of('credentials')}, to log in or to enter a secret."
-    return keys if is_about_options(row.remedy) else f"{row.remedy} {keys}"
+    return keys if row.only_options else f"{row.remedy} {keys}"
 
 
 def _comparison(rows: Sequence[Comparison], glyphs: Glyphs) -> list[Paragraph]:

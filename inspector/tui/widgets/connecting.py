@@ -16,7 +16,7 @@ from textual.timer import Timer
 
 from inspector.capture.records import Kind
 from inspector.findings.finding import Finding, most_severe_first
-from inspector.protocol.errors import Fault, FaultCode, Whose
+from inspector.protocol.errors import Fault, FaultCode, FaultKind, Whose
 from inspector.protocol.operations import Operation
 from inspector.session.connection import GET_CARD
 from inspector.session.journal import Journal
@@ -30,7 +30,6 @@ from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.widgets.pane import Chip
 from inspector.tui.widgets.text_block import TextBlock
 from inspector.tui.widgets.view_tabs import clickable, clicked
-from inspector.wire.client.faults import CERTIFICATE_OPTION
 from inspector.wire.client.http import Limits
 
 _TICK = 0.2
@@ -158,7 +157,7 @@ class Connecting(VerticalScroll):
 
     def _failure(self, fault: Fault) -> list[Content]:
         hint = denied_hint(fault, f"Press {key_of('credentials')}") if fault.denied else fault.hint
-        needs_certificate = CERTIFICATE_OPTION in fault.hint
+        needs_certificate = fault.kind is FaultKind.CLIENT_CERTIFICATE
         if needs_certificate:
             hint += f" Press {key_of('credentials')} to enter one here."
         whose = _RESPONSIBLE.get(fault.whose, fault.whose.value)

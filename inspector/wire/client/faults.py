@@ -66,8 +66,8 @@ _LONG_HEADERS = re.compile(r"received metadata size exceeds \w+ limit \((?:value
 _ALERT = re.compile(r"ALERT_([A-Z_]+)")
 """A TLS alert in the text of an error, as in `TLSV1_ALERT_UNKNOWN_CA`."""
 _NO_AGREEMENT = "handshake failure"
-CERTIFICATE_OPTION = "--client-cert FILE (PEM or PKCS#12)"
-"""The option that a hint names if a server may require a client certificate."""
+_CERTIFICATE_OPTION = "--client-cert FILE (PEM or PKCS#12)"
+_MAY_REQUIRE = f"The server may require a client certificate: add {_CERTIFICATE_OPTION}."
 _ABOUT_CLIENT: Mapping[str, str] = {
     "access denied": "",
     "bad certificate": "",
@@ -120,7 +120,7 @@ def explain(error: Exception, url: str, certificate: ClientCertificate | None = 
             lost = isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError) and not headed
             if not lost or isinstance(error, httpx.ConnectError) or not url.startswith("https:"):
                 return fault
-            return replace(fault, hint=_after_handshake(certificate))
+            return _after_handshake(fault, certificate)
 
 
 def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fault:
@@ -177,24 +177,22 @@ def _of_alert(fault: Fault, words: str, host: str, certificate: ClientCertificat
     found = _ALERT.search(words)
     alert = found[1].lower().replace("_", " ") if found else ""
     if alert == _NO_AGREEMENT and certificate is None:  # TLS 1.2 has no alert for a missing certificate
-        return replace(fault, hint=f"The server may require a client certificate: add {CERTIFICATE_OPTION}.")
+        return replace(fault, hint=_MAY_REQUIRE, kind=FaultKind.CLIENT_CERTIFICATE)
     if alert not in _ABOUT_CLIENT:
         return fault
     if certificate is None:
         seen = f"{host} requires a client certificate (TLS alert: {alert})."
-        return _refused(seen, f"Add {CERTIFICATE_OPTION}.")
+        return replace(_refused(seen, f"Add {_CERTIFICATE_OPTION}."), kind=FaultKind.CLIENT_CERTIFICATE)
     seen = f"{host} refused the {certificate.in_words()} (TLS alert: {alert})."
     return _refused(seen, _ABOUT_CLIENT[alert] or "Use a certificate that the server accepts.")
 
 
-def _after_handshake(certificate: ClientCertificate | None) -> str:
-    """Return the remedy for a connection that was lost before the response; many servers do not send an alert."""
+def _after_handshake(fault: Fault, certificate: ClientCertificate | None) -> Fault:
+    """Return the fault of a connection that was lost before the response; many servers do not send an alert."""
     if certificate is not None:
-        return f"The server may have refused the {certificate.in_words()}: check its log."
-    return (
-        "Check whether the agent or a proxy closed it. "
-        f"The server may require a client certificate: add {CERTIFICATE_OPTION}."
-    )
+        return replace(fault, hint=f"The server may have refused the {certificate.in_words()}: check its log.")
+    hint = f"Check whether the agent or a proxy closed it. {_MAY_REQUIRE}"
+    return replace(fault, hint=hint, kind=FaultKind.CLIENT_CERTIFICATE)
 
 
 def _host_and_port(url: str) -> tuple[str, str]:
@@ -333,7 +331,7 @@ def _unreached(words: str, call: GrpcRequest, certificate: ClientCertificate | N
         hint = _CHECK_GRPC_PORT
         return _agent(f"{call.target} does not use HTTP/2.", hint)
     if call.tls and any(mark in words for mark in _ENDED):
-        return _agent(f"{call.target} closed the connection after the TLS handshake.", _after_handshake(certificate))
+        return _after_handshake(_agent(f"{call.target} closed the connection after the TLS handshake."), certificate)
     if "Socket closed" in words or "recvmsg" in words:
         hint = _USE_GRPC_TLS
         return _agent(f"{call.target} accepted the connection and closed it.", hint)
