@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import field
 from datetime import UTC, datetime
@@ -228,7 +228,7 @@ class TaskRecord:
             changes=changes,
         )
         record.history = list(task.history or ())
-        for message in record.history:
+        for message in (*record.history, *((task.status.message,) if task.status.message else ())):
             record._count(message.parts)
         for artifact in task.artifacts or ():
             record._assemble(TaskArtifactUpdateEvent(artifact=artifact))
@@ -261,6 +261,8 @@ class TaskRecord:
             if self.status.message is not None:
                 self.history.append(self.status.message)
             self.status, self.status_changed, self.sequence = event.status, now(), next(_sequence_numbers)
+            if event.status.message is not None:
+                self._count(event.status.message.parts)
         else:
             self._assemble(event)
         self.changes += 1
@@ -321,12 +323,13 @@ class TaskRecord:
         if event.append and known is not None:
             known.parts.extend(artifact.parts)
         else:
+            self._count(known.parts if known is not None else (), -1)
             head = {name: getattr(artifact, name) for name in artifact.model_fields_set if name != "parts"}
             self._artifacts[artifact.artifact_id] = _Assembly(head, list(artifact.parts))
         self._count(artifact.parts)
 
-    def _count(self, parts: list[Part]) -> None:
-        added = sum(_characters(part) for part in parts)
+    def _count(self, parts: Sequence[Part], sign: int = 1) -> None:
+        added = sign * sum(_characters(part) for part in parts)
         self.characters += added
         self.content_size.characters += added
 

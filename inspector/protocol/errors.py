@@ -224,6 +224,8 @@ class FaultKind(Enum):
     """Credentials may be required, and nothing is known about the reason."""
     UNEXPLAINED_REJECTION = auto()
     """The credentials were rejected, and nothing is known about the reason."""
+    LOGIN_PAGE = auto()
+    """The URL of the card redirects to a login page."""
     CLIENT_CERTIFICATE = auto()
     """No client certificate was sent, and the server requires one, or may require one."""
     INVALID_URL = auto()

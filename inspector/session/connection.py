@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import field, replace
 from http import HTTPStatus
@@ -173,7 +173,7 @@ class CardFetch(DocumentFetch):
             return self.append_payloads(Kind.BODY, body.at, [body.raw], "catalog", self.found, self.findings)
         card = self.found.card if isinstance(self.found, FoundCard) else None
         event, label = ("card", card.name) if card else ("", str(self.found))
-        findings = () if body.cut else self._judge(body.raw)
+        findings = self._judge(body.raw) if body.complete else ()
         records = self.append_payloads(Kind.BODY, body.at, [body.raw], event, label, findings)
         self.findings = records[0].findings
         return records
@@ -190,9 +190,9 @@ class CardFetch(DocumentFetch):
             raise CatalogFoundError(Listing(reference, self.url, self.catalog, credentials, self.findings))
 
     def take_end(self, ended: Ended, label: str = "", **members: Any) -> list[Record]:
-        """Append the end; a response that is too large is not a card."""
-        if ended.how is Ending.LIMIT and ended.fault is not None:
-            self.found = f"too large: {ended.fault.seen.removeprefix('Stopped reading: ').rstrip('.')}"
+        """Append the end; an incomplete response is not a card."""
+        if self.head is not None and ended.how is not Ending.COMPLETE and ended.fault is not None:
+            self.found = ended.fault.seen.rstrip(".")
         return super().take_end(ended, label, **members)
 
     def _as_catalog(self, raw: bytes) -> Catalog | None:
@@ -275,51 +275,55 @@ async def search_card(
     server refuses the card below the path of the reference or fails, the card of another agent of the host is an error.
     """
     attempts: list[CardAttempt] = []
-    statuses: set[int] = set()
-    of_host, invalid = "", False
-    redactor, private, login_page = journal.redactor, None, ""
+    fetches: list[CardFetch] = []
+    redactor, of_host = journal.redactor, ""
     urls = discovery.candidates(reference)
     for url in dict.fromkeys([reference, *urls] if exact else urls):
         fetch = await fetch_card(journal, client, credentials, url)
         if accept(url, fetch):
-            if not exact and (below or any(map(discovery.may_hide_card, statuses))) and fetch.is_of_other(reference):
+            hidden = any(discovery.may_hide_card(other.status) for other in fetches)
+            if not exact and (below or hidden) and fetch.is_of_other(reference):
                 of_host = redactor.url(fetch.url)
                 break
             return fetch, (*attempts, CardAttempt(redactor.url(fetch.url), "found", fetch.number))
         if fetch.fault is not None and fetch.head is None and fetch.url == url:
             raise FaultError(of_typed_url(fetch.fault))  # the host does not answer, so the other paths fail, too
-        statuses.add(fetch.status)
-        private = private or fetch.private_redirect
-        login_page = login_page or fetch.login_page
-        invalid = invalid or isinstance(fetch.found, InvalidCard)
+        fetches.append(fetch)
         outcome = fetch.found if fetch.head else f"redirects to {fetch.url}: {fetch.fault.seen if fetch.fault else ''}"
         attempts.append(CardAttempt(redactor.url(url), redactor.text(str(outcome)), fetch.number))
     withheld = bool(credentials) and not credentials.unasked
-    outcomes = [(attempt.url, attempt.outcome) for attempt in attempts]
-    places = private, login_page, of_host
-    raise _not_found(redactor, reference, outcomes, statuses, *places, invalid=invalid, withheld=withheld)
+    error = card_not_found(redactor, reference, fetches, attempts, withheld=withheld)
+    other = f" The card at {of_host} has no interface below this path." if of_host else ""
+    error.fault = replace(error.fault, hint=f"{error.fault.hint}{other}")
+    raise error
 
 
-def _not_found(
+def card_not_found(
     redactor: Redactor,
     reference: str,
-    outcomes: list[tuple[str, str]],
-    statuses: set[int],
-    private: PrivateRedirect | None,
-    login_page: str,
-    of_host: str = "",
+    fetches: Sequence[CardFetch],
+    attempts: Sequence[CardAttempt] = (),
     *,
-    invalid: bool,
     withheld: bool = False,
 ) -> FaultError:
-    """Return the error of a card that was not found, without secrets; `of_host` is the URL of another agent's card."""
-    place = private.origin if private else ""
-    page = redactor.url(login_page)
+    """Return the error of a card that was not found, without secrets.
+
+    `attempts` are the URLs that were tried with their outcomes, if they are not those of the fetches. `withheld` is
+    whether there are credentials that were not sent.
+    """
+    private = next((fetch.private_redirect for fetch in fetches if fetch.private_redirect), None)
+    broken = next((fetch.fault for fetch in fetches if fetch.fault and fetch.head), None)
     fault = discovery.not_found(
-        reference, outcomes, statuses, invalid=invalid, private=place, login_page=page, withheld=withheld
+        reference,
+        [(each.url, each.outcome) for each in attempts] or [(fetch.url, str(fetch.found)) for fetch in fetches],
+        {fetch.status for fetch in fetches},
+        invalid=any(isinstance(fetch.found, InvalidCard) for fetch in fetches),
+        private=private.origin if private else "",
+        login_page=redactor.url(next((fetch.login_page for fetch in fetches if fetch.login_page), "")),
+        withheld=withheld,
+        broken=broken,
     )
-    other = f" The card at {of_host} has no interface below this path." if of_host else ""
-    fault = replace(fault, seen=redactor.text(fault.seen), hint=f"{fault.hint}{other}")
+    fault = replace(fault, seen=redactor.text(fault.seen))
     return PrivateRedirectError(fault, private) if private else FaultError(fault)
 
 
@@ -357,10 +361,7 @@ async def refetch_card(journal: Journal, client: Client, credentials: Credential
     if head is None or not isinstance(fetch.found, FoundCard):
         if fetch.fault is not None:
             raise FaultError(fetch.fault)
-        shown = journal.redactor.url(fetch.url)
-        tried = [(shown, str(fetch.found))]
-        places, invalid = (fetch.private_redirect, fetch.login_page), isinstance(fetch.found, InvalidCard)
-        raise _not_found(journal.redactor, shown, tried, {fetch.status}, *places, invalid=invalid)
+        raise card_not_found(journal.redactor, journal.redactor.url(fetch.url), [fetch])
     attempts = (CardAttempt(journal.redactor.url(fetch.url), "found", fetch.number),)
     return _updated(
         before, fetch.found, fetch.findings, head.at, headers=head.headers, url=fetch.url, attempts=attempts

@@ -10,7 +10,7 @@ from typing import Any
 
 from inspector.capture.records import Common, Kind, Payload, Record
 from inspector.findings.finding import Finding
-from inspector.findings.stream.observer import CallFacts, ExchangeObserver
+from inspector.findings.stream.observer import CallFacts, ExchangeObserver, StreamEnding
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import Order, TextAppended
 from inspector.protocol.bindings.base import Answer, Hide
@@ -47,6 +47,12 @@ UNANSWERED = frozenset({401, 403}) | REDIRECTS
 """If the response has one of these statuses, its body is not an A2A error: the request did not reach the agent."""
 
 _LOWEST_ERROR = 300
+_STREAM_ENDINGS = {
+    Ending.COMPLETE: StreamEnding.COMPLETE,
+    Ending.BROKEN: StreamEnding.INTERRUPTED,
+    Ending.LIMIT: StreamEnding.LIMIT,
+    Ending.STOPPED: StreamEnding.STOPPED,
+}
 """The lowest HTTP status with which no result is sent."""
 
 
@@ -323,15 +329,14 @@ class Exchange(Recorder):
         if self.head is None:
             return ()
         why = ended.fault.seen if ended.fault else ""
-        timed_out = ended.fault is not None and ended.fault.code == FaultCode.TIMEOUT  # we stopped reading
+        how = _STREAM_ENDINGS[ended.how]
+        if ended.fault is not None and ended.fault.code == FaultCode.TIMEOUT:
+            how = StreamEnding.STOPPED  # by us
         if not self.head.streamed:
-            return self._judge.close_body(broken=ended.how is Ending.BROKEN and not timed_out, why=why)
+            return self._judge.close_body(broken=how is StreamEnding.INTERRUPTED, why=why)
         rest = len(ended.rest.strip())
-        whole, stopped = ended.how is Ending.COMPLETE and not rest, ended.how is Ending.STOPPED or timed_out
         at = ended.at - self.stalled  # during a stall, we cannot see that the agent closes the stream
-        return self._judge.close(
-            at, whole=whole, stopped=stopped, events=ended.events, why=why, last=self.answer, rest=rest
-        )
+        return self._judge.close(at, how, events=ended.events, why=why, last=self.answer, rest=rest)
 
 
 def _label_of(event: Event) -> str:

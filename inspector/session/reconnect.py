@@ -43,7 +43,7 @@ class NextStep(StrEnum):
     """The next step after a stream was lost."""
 
     SUBSCRIBE = "subscribe"
-    ASK = "ask"
+    GET = "get"
     """Get the task, because the agent rejected the subscription."""
     NOTHING = "nothing"
 
@@ -68,28 +68,20 @@ def next_step(capture: Capture, lost: LostStream, attempts: int) -> NextStep:
 
     Subscribe until `DELAYS` is used up. If the agent rejects a subscription, get the task once, then do nothing.
     """
-    responses = _responses_since(capture, lost)
-    if any(record.operation == Operation.GET for record in responses):
+    requests = capture.select(kinds=(Kind.REQUEST,), task=lost.task_id, after=lost.through, limit=_MOST_SEARCHED)
+    if any(record.operation == Operation.GET for record in requests):
         return NextStep.NOTHING
-    if any(_rejects(record) for record in responses):
-        return NextStep.ASK
+    if is_rejected(capture, lost):
+        return NextStep.GET
     return NextStep.SUBSCRIBE if attempts < len(DELAYS) else NextStep.NOTHING
 
 
 def is_rejected(capture: Capture, lost: LostStream) -> bool:
     """Return whether the agent rejected a subscription since the stream ended."""
-    return any(_rejects(record) for record in _responses_since(capture, lost))
-
-
-def _rejects(record: Record) -> bool:
-    return record.operation == Operation.SUBSCRIBE and record.event == "error"
-
-
-def _responses_since(capture: Capture, lost: LostStream) -> list[Record]:
-    """Return the first responses about the task since the stream ended."""
     kinds = (Kind.BODY, Kind.TRAILERS), (Kind.FRAME,)  # an agent may send the error as the only event of a stream
     found = (capture.select(kinds=each, task=lost.task_id, after=lost.through, limit=_MOST_SEARCHED) for each in kinds)
-    return [record for records in found for record in records]
+    responses = (record for records in found for record in records)
+    return any(record.operation == Operation.SUBSCRIBE and record.event == "error" for record in responses)
 
 
 def missed_changes(capture: Capture, lost: LostStream) -> TaskDiff | None:

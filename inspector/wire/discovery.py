@@ -246,12 +246,14 @@ def not_found(
     private: str = "",
     login_page: str = "",
     withheld: bool = False,
+    broken: Fault | None = None,
 ) -> Fault:
     """Return the fault of a card that was not found: the outcome at each url, and the next step.
 
     `invalid` is whether an outcome is a card that cannot be read; `private` is the origin of a redirect that was not
     followed, because it leads to a private address; `login_page` is the URL of a login page to which the card
-    redirects; `withheld` is whether there are credentials that were not sent.
+    redirects; `withheld` is whether there are credentials that were not sent; `broken` is the fault of a response that
+    is not complete.
     """
     outcomes = "; ".join(f"{url}: {outcome}" for url, outcome in attempts)
     if private:
@@ -272,10 +274,13 @@ def not_found(
         return Fault(Whose.YOURS, FaultCode.UNREACHABLE, seen, PROXY_HINT)
     if login_page:
         seen = f"The card of {reference} redirects to a login page: {login_page}."
-        return Fault(Whose.AGENT, FaultCode.CARD_NOT_FOUND, seen, LOGIN_PAGE_HINT)
+        return Fault(Whose.AGENT, FaultCode.CARD_NOT_FOUND, seen, LOGIN_PAGE_HINT, kind=FaultKind.LOGIN_PAGE)
     if invalid:
         seen = f"The card of {reference} is invalid ({outcomes})."
         return Fault(Whose.AGENT, FaultCode.CARD_INVALID, seen, _CORRECT_CARD)
+    if broken is not None:
+        seen = f"No card was found at {reference} ({outcomes})."
+        return Fault(broken.whose, FaultCode.CARD_NOT_FOUND, seen, broken.hint)
     whose = Whose.AGENT if statuses & REDIRECTS else Whose.YOURS  # without a redirect, the URL itself may be wrong
     hint = "Check that this is the base URL of the agent; its documentation or log names the URL of the card."
     if max(statuses, default=0) >= HTTPStatus.INTERNAL_SERVER_ERROR:

@@ -175,7 +175,7 @@ class Puppet:
 
 
 async def silence(call: Call) -> web.StreamResponse:
-    await asyncio.sleep(SECONDS)
+    await asyncio.sleep(3 * SECONDS)  # longer than each test waits
     return call.error(-32603, "no test should wait for this")
 
 

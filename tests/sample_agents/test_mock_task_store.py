@@ -7,10 +7,17 @@ import asyncio
 import pytest
 from inspector.sample_agents.errors import CallError
 from inspector.sample_agents.task_context import status_update
-from inspector.sample_agents.task_store import MAX_BEHIND, Store, Subscription, TaskRecord
+from inspector.sample_agents.task_store import MAX_BEHIND, ContentSize, Store, Subscription, TaskRecord, now
 
 from inspector.protocol.lifecycle import State
-from inspector.protocol.model import Artifact, Message, Part, TaskArtifactUpdateEvent
+from inspector.protocol.model import (
+    Artifact,
+    Message,
+    Part,
+    TaskArtifactUpdateEvent,
+    TaskStatus,
+    TaskStatusUpdateEvent,
+)
 
 
 def finish(record: TaskRecord, state: State = State.COMPLETED) -> TaskRecord:
@@ -63,6 +70,20 @@ async def test_large_tasks_are_removed_before_the_limit_of_tasks() -> None:
     small = store.create("c", "s")
     another = store.create("c", "s")
     assert list(store) == [small, another]
+
+
+async def test_the_size_of_a_task_includes_status_messages_and_not_what_was_replaced() -> None:
+    record = Store().create("c", "s")
+    for _ in range(3):
+        record.publish(chunk(record, "x" * 100, append=False))
+    assert record.characters == 100
+    record.publish(chunk(record, "x" * 100, append=True))
+    status = TaskStatus(state=State.WORKING, message=Message(parts=[Part(text="y" * 50)]))
+    for _ in range(2):
+        record.publish(TaskStatusUpdateEvent(status=status))
+    assert record.characters == 300
+    task = record.snapshot().task()
+    assert TaskRecord.restored(task, "s", 0, now(), ContentSize()).characters == 300
 
 
 async def test_a_snapshot_does_not_change_with_the_task() -> None:

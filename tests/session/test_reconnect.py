@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from aiohttp import web
 from scripted import Agent, Handle, Heard, OpenSession, answering, artifact, drive, say, status, streaming, task
 
 from inspector.session.reconnect import DELAYS, LostStream, NextStep, has_news, lost_stream, missed_changes, next_step
@@ -133,9 +134,26 @@ async def test_the_task_is_requested_once_if_subscribing_is_refused(
     await drive(session.subscribe("t"))
     last = last_drop(session)
     assert last is None or last.exchange == drop.exchange, "a refused subscription is not a stream of the task"
-    assert next_step(session.journal.capture, drop, 1) is NextStep.ASK
+    assert next_step(session.journal.capture, drop, 1) is NextStep.GET
     await drive(session.get("t"))
     assert next_step(session.journal.capture, drop, 2) is NextStep.NOTHING
     found = missed_changes(session.journal.capture, drop)
     assert found is not None
     assert found.after == "TASK_STATE_COMPLETED"
+
+
+async def test_the_task_is_requested_once_also_if_the_agent_does_not_respond(agent: Agent, open_session: OpenSession):
+    async def abort(request: web.BaseRequest, _: Heard) -> web.StreamResponse:
+        assert request.transport is not None
+        request.transport.abort()
+        return web.Response()
+
+    refuse = answering(error={"code": -32004, "message": "not now"})
+    agent.answer(by_method(SendStreamingMessage=streaming(*BEGUN, cut=True), SubscribeToTask=refuse, GetTask=abort))
+    session = await open_session(agent.url)
+    await say(session)
+    drop = dropped(session)
+    await drive(session.subscribe("t"))
+    assert next_step(session.journal.capture, drop, 1) is NextStep.GET
+    assert (await drive(session.get("t"))).fault is not None
+    assert next_step(session.journal.capture, drop, 2) is NextStep.NOTHING

@@ -30,7 +30,9 @@ from scripted import (
 from inspector.capture.records import Kind
 from inspector.protocol.errors import FaultCode, FaultError, Whose
 from inspector.protocol.model import PushConfig
+from inspector.session.card.lint import lint_url
 from inspector.wire import private_address
+from inspector.wire.client.credentials import Credentials
 from inspector.wire.client.http import Limits
 
 BEARER = {"Authorization": "Bearer canary-4711"}
@@ -186,7 +188,26 @@ async def test_a_card_of_many_skills_is_read(agent: Agent, open_session: OpenSes
 async def test_a_card_without_an_end_is_too_large(agent: Agent, open_session: OpenSession):
     agent.routes["/card.json"] = giving(b'{"name": "' + b"x" * 300_000, content_type="application/json")
     fault = await refused(open_session, f"{agent.url}/card.json", limits=Limits(document=200_000))
-    assert "too large: the body is larger than 200,000 bytes" in fault.seen
+    assert "Stopped reading: the body is larger than 200,000 bytes" in fault.seen
+
+
+async def test_a_card_whose_transfer_breaks_off_is_not_judged(agent: Agent, open_session: OpenSession):
+    async def break_off(request: web.BaseRequest, _: Heard) -> web.StreamResponse:
+        response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": "5000"})
+        await response.prepare(request)
+        await response.write(b'{"name": "a card without')
+        assert request.transport is not None
+        request.transport.close()
+        return response
+
+    agent.routes[CARD_PATH] = break_off
+    fault = await refused(open_session, agent.url)
+    assert "closed the connection before the end of the response" in fault.seen
+    assert "log of the agent" in fault.hint
+    session = await open_session("")
+    with pytest.raises(FaultError, match="closed the connection before the end"):
+        await lint_url(session, Credentials(), agent.url)
+    assert not [finding for record in records(session) for finding in record.findings if finding.rule != "HTTP-009"]
 
 
 # Redirects

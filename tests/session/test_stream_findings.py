@@ -236,6 +236,15 @@ async def test_an_event_beyond_the_limit_ends_the_stream(agent: Agent, open_sess
     call = await say(session)
     assert rules(session) == {"STREAM-008"}
     assert "10,000 bytes" in checked(call.fault).seen
+    reason = "after 1 event, last state working: Stopped reading: one event of the stream is larger than 10,000 bytes."
+    assert finding_of(session, "STREAM-008") == ("", reason)
+
+
+async def test_an_interrupted_stream_of_a_failed_task_has_its_state(agent: Agent, open_session: OpenSession):
+    agent.answer(streaming(WORKING, status("FAILED"), cut=True))
+    session = await open_session(agent.url)
+    await say(session)
+    assert finding_of(session, "STREAM-008") == ("", "after 2 events, last state failed")
 
 
 async def test_ignored_lines_of_sse_are_findings_at_their_frame(agent: Agent, open_session: OpenSession):

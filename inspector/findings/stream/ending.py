@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from inspector.findings.examples import status, stream, task
 from inspector.findings.rule_set import ERROR, Rule, RuleSet, Violation
 from inspector.findings.stream.facts import RUNNING_STATES, VALID_STREAM, StreamEnd
+from inspector.findings.stream.observer import StreamEnding
 from inspector.protocol.lifecycle import short
 from inspector.protocol.model import Unreadable
 from inspector.text.units import counted
@@ -30,7 +31,8 @@ _TASK, _WORKING, _DONE = task(), status("WORKING"), status("COMPLETED")
 )
 def ended_early(end: StreamEnd) -> Iterator[Violation]:
     sent = end.stream
-    if not end.whole or _stayed_open(end) or isinstance(end.last, Unreadable):
+    is_unclear = end.how is not StreamEnding.COMPLETE or end.rest or isinstance(end.last, Unreadable)
+    if is_unclear or end.task_ended or _stayed_open(end):
         return  # the unreadable event may have ended the task
     # Another rule reports an unknown state.
     message_only = 0 < sent.message_count == sent.event_count
@@ -48,8 +50,10 @@ def ended_early(end: StreamEnd) -> Iterator[Violation]:
     failing=stream(_TASK, _WORKING, end="cut"),
 )
 def broken_off(end: StreamEnd) -> Iterator[Violation]:
-    if not end.whole and not end.stopped:
-        seen = f"after {_progress(end)}"
+    seen = f"after {_progress(end)}"
+    if end.how is StreamEnding.LIMIT:
+        yield Violation("", f"{seen}: {end.why}")
+    elif end.how is StreamEnding.INTERRUPTED or (end.how is StreamEnding.COMPLETE and end.rest):
         if end.rest:
             seen = f"{seen}, inside an event: {end.rest:,} bytes without the empty line that ends an event"
         yield Violation("", f"{seen}: {end.why}" if end.why and not end.events else seen)
@@ -66,10 +70,10 @@ def broken_off(end: StreamEnd) -> Iterator[Violation]:
     failing=stream(_TASK, _DONE, end=30),
 )
 def stayed_open(end: StreamEnd) -> Iterator[Violation]:
-    if (end.whole or end.stopped) and _stayed_open(end):
-        yield Violation(
-            "", f"{'still open' if end.stopped else 'closed'} {end.seconds_open:,.0f} s after the end of the task"
-        )
+    is_closed = end.how is StreamEnding.COMPLETE and not end.rest
+    if (is_closed or end.how is StreamEnding.STOPPED) and _stayed_open(end):
+        seen = f"{'closed' if is_closed else 'still open'} {end.seconds_open:,.0f} s after the end of the task"
+        yield Violation("", seen)
 
 
 def _stayed_open(end: StreamEnd) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Generic, TypeVar
 
 from inspector.findings.examples import chunk, status, stream, task
-from inspector.findings.stream.observer import CallFacts
+from inspector.findings.stream.observer import CallFacts, StreamEnding
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import Misfit, Order
 from inspector.protocol.bindings.base import Answer
@@ -212,14 +212,13 @@ class FrameFacts(_Facts):
 class StreamEnd(_Facts):
     """The end of a stream.
 
-    `at` is its time, less the time in which this process did not run. `whole` is true if the response ended regularly,
-    `stopped` if the client closed it. `events` is the number of events, `why` the cause of a failure, `last` the last
-    event or error of the agent. `rest` is the number of bytes after the last event, which are not a whole event.
+    `at` is its time, less the time in which this process did not run. `events` is the number of events, `why` the cause
+    of a failure, `last` the last event or error of the agent. `rest` is the number of bytes after the last event, which
+    are not a whole event.
     """
 
     at: float
-    whole: bool
-    stopped: bool
+    how: StreamEnding
     events: int
     why: str
     last: Answer | None
@@ -232,6 +231,10 @@ class StreamEnd(_Facts):
 
     @property
     def state(self) -> str:
-        """Return the last state of the task."""
-        order = self.stream.order or Order()
-        return State.COMPLETED if order.ended else order.state
+        """Return the last state of the task, `""` if none was received."""
+        return self.stream.order.state if self.stream.order else ""
+
+    @property
+    def task_ended(self) -> bool:
+        """Return whether the task has ended, also if an agent reports another state afterwards."""
+        return self.stream.order is not None and self.stream.order.ended

@@ -24,7 +24,7 @@ from inspector.findings.stream.facts import (
 )
 from inspector.findings.stream.frames import FRAMES, ONCE, is_plain, plain_frames
 from inspector.findings.stream.ids import CONTEXTS, MESSAGE_IDS, TASK_IDS
-from inspector.findings.stream.observer import CallFacts, ExchangeObserver
+from inspector.findings.stream.observer import CallFacts, ExchangeObserver, StreamEnding
 from inspector.findings.stream.order import ARTIFACTS, EVENTS, MIXTURE, STATUSES, TASK_ORDER
 from inspector.findings.stream.routine import Routine, facts_of
 from inspector.findings.transport import clients, http
@@ -190,12 +190,12 @@ class StreamJudge(ExchangeObserver):
         return judge_grpc_status(self._state.version, word, error) + self._compare_with_request(error, "")
 
     def close(
-        self, at: float, *, whole: bool, stopped: bool, events: int, why: str, last: Answer | None, rest: int
+        self, at: float, how: StreamEnding, *, events: int, why: str, last: Answer | None, rest: int
     ) -> tuple[Finding, ...]:
         """Check the end of a stream; see `StreamEnd`."""
         if isinstance(last, ProtocolError):
             return ()
-        return tuple(END.judge(StreamEnd(self._state, at, whole, stopped, events, why, last, rest)))
+        return tuple(END.judge(StreamEnd(self._state, at, how, events, why, last, rest)))
 
     def close_body(self, *, broken: bool, why: str) -> tuple[Finding, ...]:
         """Check the end of a response without a stream; `broken` is true if it was interrupted, `why` is the cause."""

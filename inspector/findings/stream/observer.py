@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import Enum, auto
 from typing import TYPE_CHECKING
 
 from inspector.findings.finding import Finding
@@ -49,6 +50,15 @@ class CallFacts:
     def expected_task(self) -> str:
         """Return the expected task id of the response, `""` if the agent chooses the id."""
         return self.task_id or (self.message_id if self.dialect.traits.names_tasks else "")
+
+
+class StreamEnding(Enum):
+    """How a stream ended: regularly, by a lost connection, at a limit of ours, or because we stopped it."""
+
+    COMPLETE = auto()
+    INTERRUPTED = auto()
+    LIMIT = auto()
+    STOPPED = auto()
 
 
 class ExchangeObserver:
@@ -102,9 +112,8 @@ class ExchangeObserver:
     def close(
         self,
         at: float,
+        how: StreamEnding,
         *,
-        whole: bool,
-        stopped: bool,
         events: int,
         why: str,
         last: Answer | None,

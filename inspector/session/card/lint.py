@@ -77,7 +77,8 @@ async def lint_url(
 
     def may_be_card(tried: str, fetch: CardFetch) -> bool:
         expected = only_candidate or "/.well-known/" in tried
-        return fetch.status == 200 and (expected or isinstance(fetch.found, discovery.FoundCard))
+        is_complete = fetch.status == 200 and fetch.fault is None
+        return is_complete and (expected or isinstance(fetch.found, discovery.FoundCard))
 
     places = session.journal, session.client, credentials, url
     fetch, attempts = await search_card(*places, may_be_card, exact=exact, below=True)

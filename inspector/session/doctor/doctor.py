@@ -16,9 +16,9 @@ from itertools import chain
 
 from inspector.findings.finding import Severity
 from inspector.protocol.bindings.grpc import complete_url
-from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.errors import Fault, FaultCode, FaultError, FaultKind, Whose
 from inspector.protocol.selection import Choice, options
-from inspector.session.connection import CardFetch, Connection, fetch_card, mask_reference
+from inspector.session.connection import CardFetch, Connection, card_not_found, fetch_card, mask_reference
 from inspector.session.doctor.candidates import Candidate, bypass, other_places, other_versions, without_doubled_path
 from inspector.session.doctor.credentials import credentials_step, demanded_in_words
 from inspector.session.doctor.message_check import try_message
@@ -43,13 +43,10 @@ from inspector.text.reference import grpc_url, is_grpc, local_path, with_scheme
 from inspector.wire import reach
 from inspector.wire.client.credentials import split_userinfo
 from inspector.wire.discovery import (
-    LOGIN_PAGE_HINT,
     FoundCard,
-    InvalidCard,
     candidates,
     catalog_url,
     is_in_catalog,
-    not_found,
     split_entry,
 )
 from inspector.wire.endpoint import Endpoint, endpoint_of, proxy_of
@@ -231,13 +228,14 @@ class Doctor:
                     yield step
 
     async def _card(self) -> AsyncGenerator[Step, None]:
-        fetched, began = None, time.perf_counter()
+        fetched, limit, began = None, self._timeouts.call, time.perf_counter()
         if self._url and not self._has_inline_card and not self._is_grpc:
             fetches: list[CardFetch] = []
             over_grpc = self._session.cards.prefers_grpc
             async for step in self._fetches(fetches):
                 yield replace(step, passed=None, remedy="") if over_grpc and step.passed is False else step
             fetched = next((fetch for fetch in fetches if isinstance(fetch.found, FoundCard)), None)
+            limit *= len(fetches) + 1  # connecting fetches the card again
             if fetched is None and over_grpc:
                 self.report.fault, self._is_grpc = None, True
             elif fetched is None:
@@ -246,7 +244,7 @@ class Doctor:
                 return
         name = "card over GRPC" if self._is_grpc else "card"
         try:
-            async with asyncio.timeout(self._timeouts.call if self._is_grpc else None):
+            async with asyncio.timeout(limit):
                 self._connection = connection = await self._connect(fetched)
         except TimeoutError:
             yield self._no_response(name, began)
@@ -302,17 +300,11 @@ class Doctor:
 
     def _no_card(self, fetches: list[CardFetch]) -> Step:
         redactor = self._session.journal.redactor
-        statuses = {fetch.status for fetch in fetches}
-        private = next((fetch.private_redirect.origin for fetch in fetches if fetch.private_redirect), "")
-        login_page = redactor.url(next((fetch.login_page for fetch in fetches if fetch.login_page), ""))
-        found = [(fetch.url, str(fetch.found)) for fetch in fetches]
-        invalid = any(isinstance(fetch.found, InvalidCard) for fetch in fetches)
-        places = self.report.reference, found, statuses
-        fault = not_found(*places, invalid=invalid, private=private, login_page=login_page)
-        self.report.fault = replace(fault, seen=redactor.text(fault.seen))
+        self.report.fault = fault = card_not_found(redactor, self.report.reference, fetches).fault
         seen = _NO_CARD.get(fault.code, fault.seen)
-        if login_page and fault.hint == LOGIN_PAGE_HINT:
-            seen = f"a redirect to a login page: {login_page}"
+        if fault.kind is FaultKind.LOGIN_PAGE:
+            page = next(fetch.login_page for fetch in fetches if fetch.login_page)
+            seen = f"a redirect to a login page: {redactor.url(page)}"
         only_options = fault.code == FaultCode.CREDENTIALS_MISSING
         return Step("card", False, seen, 0.0, fault.hint, fault=fault, only_options=only_options)
 

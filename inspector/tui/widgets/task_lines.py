@@ -169,7 +169,7 @@ class StreamLine(TextBlock):
         match reconnect.next_step(self._session.journal.capture, drop, self._tries):
             case NextStep.SUBSCRIBE:
                 self._waiting = self.set_timer(reconnect.DELAYS[self._tries], lambda: self._ask(Operation.SUBSCRIBE))
-            case NextStep.ASK:
+            case NextStep.GET:
                 self._waiting = self.set_timer(reconnect.DELAYS[0], lambda: self._ask(Operation.GET))
 
     def _ask(self, operation: Operation) -> None:

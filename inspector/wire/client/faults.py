@@ -117,10 +117,15 @@ def explain(error: Exception, url: str, certificate: ClientCertificate | None = 
             return _agent(seen, "Is the agent running, and on this port?")
         case _:
             fault = _explain_http(error, host, url, headed=headed)
-            lost = isinstance(error, httpx.NetworkError | httpx.RemoteProtocolError) and not headed
+            lost = not headed and (isinstance(error, httpx.NetworkError) or _is_closed(error))
             if not lost or isinstance(error, httpx.ConnectError) or not url.startswith("https:"):
                 return fault
             return _after_handshake(fault, certificate)
+
+
+def _is_closed(error: Exception) -> bool:
+    """Return whether an error is that of a connection that was closed before the end of the response."""
+    return isinstance(error, httpx.RemoteProtocolError) and any(mark in _words(error) for mark in _CLOSED)
 
 
 def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fault:
@@ -150,7 +155,7 @@ def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fau
             return Fault(Whose.YOURS, FaultCode.UNREACHABLE, seen, PROXY_HINT)
         case httpx.ConnectError() | OSError():
             return _network(f"Connecting to {host} failed: {_words(_root(error))}.", _CHECK_CONNECTION)
-        case httpx.RemoteProtocolError() if any(mark in _words(error) for mark in _CLOSED):
+        case httpx.RemoteProtocolError() if _is_closed(error):
             seen = f"{host} closed the connection before the end of the response: {_words(error)}."
             return _agent(seen, "Check the log of the agent: it may have crashed during the response.")
         case httpx.RemoteProtocolError():

@@ -244,10 +244,10 @@ class Client:
                 if len(body) > longest:
                     raise TooMuchError(f"the body is larger than {longest:,} bytes")
         except TooMuchError:
-            yield Body(self._clock(), bytes(body[:_KEPT_OF_OVERRUN]), cut=True)
+            yield Body(self._clock(), bytes(body[:_KEPT_OF_OVERRUN]), complete=False)
             raise
         except (CodingError, httpx.HTTPError):
-            yield Body(self._clock(), bytes(body))
+            yield Body(self._clock(), bytes(body), complete=False)
             raise
         yield Body(self._clock(), bytes(body))
 

@@ -80,14 +80,14 @@ class Frames(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The decoded body of a response that is not a stream; incomplete if the exchange then fails.
+    """The decoded body of a response that is not a stream.
 
-    `cut` is whether the body exceeded a limit, so that only its beginning was kept.
+    It is not `complete` if the exchange then fails, or if it exceeded a limit, so that only its beginning was kept.
     """
 
     at: float
     raw: bytes
-    cut: bool = False
+    complete: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from typing import Any
 
 from inspector.findings.finding import Finding
 from inspector.findings.stream.judge import StreamJudge
-from inspector.findings.stream.observer import CallFacts
+from inspector.findings.stream.observer import CallFacts, StreamEnding
 from inspector.protocol.bindings import jsonrpc
 from inspector.protocol.content import Content
 from inspector.protocol.dialects.registry import for_request
@@ -44,10 +44,9 @@ class Judging:
         self.last = ProtocolError(-32603, "x", None)
         return self._feed(ENVELOPE | {"error": {"code": -32603, "message": "x"}}, 1.0)
 
-    def end(self, at: float = 1.0, *, whole: bool = True, stopped: bool = False) -> list[str]:
+    def end(self, at: float = 1.0, how: StreamEnding = StreamEnding.COMPLETE) -> list[str]:
         """Return the rules that the end of the stream violates."""
-        how: dict[str, Any] = {"whole": whole, "stopped": stopped, "events": self.events, "why": "", "rest": 0}
-        found = self.judge.close(at, last=self.last, **how)
+        found = self.judge.close(at, how, events=self.events, why="", last=self.last, rest=0)
         return [finding.rule for finding in found]
 
     def _feed(self, value: dict[str, Any], at: float) -> tuple[Finding, ...]:

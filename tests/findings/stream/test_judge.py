@@ -11,6 +11,7 @@ from judging import Judging
 from inspector.findings.rule_set import HINT, RuleSet, Violation
 from inspector.findings.stream import order
 from inspector.findings.stream.facts import EventFacts
+from inspector.findings.stream.observer import StreamEnding
 from inspector.protocol.lifecycle import State
 from inspector.protocol.model import Event
 
@@ -75,9 +76,9 @@ def test_findings_in_0_1_point_to_the_members_of_0_1():
         ([TASK, status(State.COMPLETED)], {}, []),
         ([TASK, status(State.INPUT_REQUIRED)], {}, []),
         ([MESSAGE], {}, []),
-        ([TASK, status(State.COMPLETED)], {"whole": False}, ["STREAM-008"]),
-        ([TASK, status(State.WORKING)], {"whole": False, "stopped": True}, []),
-        ([TASK, status(State.COMPLETED)], {"whole": False, "stopped": True, "at": 9.0}, ["STREAM-022"]),
+        ([TASK, status(State.COMPLETED)], {"how": StreamEnding.INTERRUPTED}, ["STREAM-008"]),
+        ([TASK, status(State.WORKING)], {"how": StreamEnding.STOPPED}, []),
+        ([TASK, status(State.COMPLETED)], {"how": StreamEnding.STOPPED, "at": 9.0}, ["STREAM-022"]),
         ([TASK, status(State.COMPLETED)], {"at": 9.0}, ["STREAM-022"]),
         ([TASK, status(State.COMPLETED)], {"at": 2.0}, []),
     ],

@@ -129,6 +129,21 @@ async def test_agent_without_response_does_not_block_the_doctor(session: Session
     assert session.journal.exchanges.open == 0
 
 
+async def test_a_host_that_serves_its_card_only_once_does_not_block_the_doctor(session: Session):
+    fetched: set[str] = set()
+
+    async def handle(request: web.BaseRequest) -> web.StreamResponse:
+        if request.path in fetched:
+            return await asyncio.Event().wait()  # type: ignore[return-value]
+        fetched.add(request.path)
+        return web.json_response({"name": "Agent", "url": "http://127.0.0.1:1/"})
+
+    async with serving(handle) as url:
+        report = await examine(session, url, timeouts=Timeouts(call=0.5))
+    assert report.steps[-1].name == "card"
+    assert report.steps[-1].message == "no response within 0.5 s"
+
+
 async def test_host_without_response_is_requested_once(session: Session):
     async def handle(request: web.BaseRequest) -> web.StreamResponse:
         return await asyncio.Event().wait()  # type: ignore[return-value]

@@ -9,7 +9,7 @@ import ssl
 import httpx
 import pytest
 
-from inspector.protocol.errors import INVALID_RESPONSE, FaultCode, Whose
+from inspector.protocol.errors import INVALID_RESPONSE, FaultCode, FaultKind, Whose
 from inspector.wire.client.faults import explain
 
 URL = "http://user:hunter2@host.example:81/path"
@@ -64,6 +64,15 @@ def test_an_agent_is_reached_if_the_head_of_its_response_is_http(headed: bool, c
     fault = explain(httpx.RemoteProtocolError("illegal chunk header: bytearray(b'x')"), URL, headed=headed)
     assert (fault.whose, fault.code) == (Whose.AGENT, code)
     assert "is not valid HTTP: illegal chunk header" in fault.seen
+
+
+@pytest.mark.parametrize("words", ["Receive buffer too long", "illegal status line: bytearray(b'x')"])
+def test_a_response_that_is_not_http_over_tls_is_not_about_a_client_certificate(words: str):
+    fault = explain(httpx.RemoteProtocolError(words), "https://host")
+    assert fault.kind is None
+    assert "certificate" not in fault.hint
+    closed = explain(httpx.RemoteProtocolError("Server disconnected without sending a response."), "https://host")
+    assert closed.kind is FaultKind.CLIENT_CERTIFICATE
 
 
 @pytest.mark.parametrize("error", [httpx.ReadTimeout("x"), httpx.WriteTimeout("x"), httpx.PoolTimeout("x")])
