@@ -53,7 +53,7 @@ class CallFacts:
 
 
 class StreamEnding(Enum):
-    """How a stream ended: regularly, by a lost connection, at a limit of ours, or because we stopped it."""
+    """How a stream ended: regularly, by a lost connection, at one of our limits, or because we stopped it."""
 
     COMPLETE = auto()
     INTERRUPTED = auto()
