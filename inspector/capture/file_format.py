@@ -31,6 +31,7 @@ from inspector.capture.private_files import (
 )
 from inspector.capture.records import NOTHING, Kind, Record
 from inspector.findings.finding import Finding, Severity
+from inspector.text.reference import har_hint
 
 APPLICATION_ID = 0x41324163
 """The bytes `A2Ac`, at byte 68 of the file."""
@@ -118,6 +119,8 @@ def read(path: Path) -> sqlite3.Connection:
         raise CaptureError(f"Cannot open the capture {path}: {reason(error)}.") from error
     if not stat.S_ISREG(status.st_mode):
         raise CaptureError(f"{path} is not a file.", CHECK_PATH)
+    if hint := har_hint(path):
+        raise CaptureError(f"{path} is not a capture of a2a-inspect.", hint)
     if not status.st_size:
         raise CaptureError(f"{path} is empty: nothing was recorded in it.", COPY_AGAIN)
     try:

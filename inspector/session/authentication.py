@@ -111,9 +111,12 @@ class Alternative(NamedTuple):
 
     @property
     def result(self) -> str:
-        """Return whether there are credentials for it, and for which part there are none."""
+        """Return whether there are credentials for it, and for which part there are none.
+
+        Whether they are valid, only the agent knows.
+        """
         lacking = " and ".join(self.missing)
-        return "met" if not lacking else "missing" if lacking == self.words else f"missing: {lacking}"
+        return "given" if not lacking else "missing" if lacking == self.words else f"missing: {lacking}"
 
 
 def is_accepted(card: AgentCard, credentials: Credentials, url: str) -> bool:

@@ -18,7 +18,7 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, FaultKind, W
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.text.limited_file import read_limited
-from inspector.text.reference import grpc_url, is_grpc, local_path, with_scheme
+from inspector.text.reference import grpc_url, har_hint, is_grpc, local_path, with_scheme
 from inspector.wire.client.faults import PROXY_HINT
 
 REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -209,7 +209,7 @@ def read_file(path: Path) -> FoundCard:
     found = read_bytes(read_raw(path))
     if isinstance(found, FoundCard):
         return found
-    seen, hint = f"The file {path} is not a card: {found}.", "A card is a JSON object in UTF-8."
+    seen, hint = f"The file {path} is not a card: {found}.", har_hint(path) or "A card is a JSON object in UTF-8."
     if isinstance(found, InvalidCard):
         seen, hint = f"The card in {path} is invalid: {found.why}.", _CORRECT_CARD
     raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_INVALID, seen, hint))

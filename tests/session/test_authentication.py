@@ -63,10 +63,10 @@ def test_the_token_of_a_login_meets_its_own_scheme_if_it_has_the_scopes():
     assert code.result == "missing: the scopes write, admin"
     assert device.result == "missing"
     full = replace(token, scopes=("read", "write", "admin"))
-    assert [each.result for each in Authentication(sent, URL, full).alternatives(both)] == ["met", "missing"]
+    assert [each.result for each in Authentication(sent, URL, full).alternatives(both)] == ["given", "missing"]
     # Another token was entered: only the agent knows its scopes.
     other = replace(token, access_token="another-one")
-    assert [each.result for each in Authentication(sent, URL, other).alternatives(both)] == ["met", "met"]
+    assert [each.result for each in Authentication(sent, URL, other).alternatives(both)] == ["given", "given"]
 
 
 def test_an_alternative_names_what_is_missing():
@@ -78,7 +78,7 @@ def test_an_alternative_names_what_is_missing():
     assert third.missing == ("lost, which the card does not define",)
     assert [alternative.result for alternative in (first, second, third)] == [
         "missing: a client certificate",
-        "met",
+        "given",
         "missing",
     ]
     assert Authentication(sent, URL).alternatives(card(token=BEARER)) == []
@@ -91,7 +91,7 @@ def test_the_requirements_of_a_skill_are_compared_with_the_credentials():
     assert [alternative.missing for alternative in required.alternatives(described)] == [()]
     assert [alternative.words for alternative in required.alternatives(described, own)] == ["a client certificate"]
     assert [alternative.result for alternative in required.alternatives(described, own)] == ["missing"]
-    assert [alternative.result for alternative in required.alternatives(described, AgentSkill())] == ["met"]
+    assert [alternative.result for alternative in required.alternatives(described, AgentSkill())] == ["given"]
 
 
 def test_entered_credentials_replace_given_credentials_of_the_same_name_at_their_origin_only():

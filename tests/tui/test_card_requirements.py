@@ -42,5 +42,5 @@ def test_the_requirements_of_a_skill_are_shown_with_what_is_missing():
     lines.authenticate(Authentication(bearer, URL))
     assert [line for line in shown(lines) if "token" in line] == [
         "    requires ✕ a bearer token and a client certificate   missing: a client certificate",
-        "    or ✓ a bearer token   met",
+        "    or ✓ a bearer token   given",
     ]

@@ -81,7 +81,7 @@ async def test_a_refused_card_is_fetched_again_with_a_bearer_token(open_app: Ope
             await driver.connected()
             assert has_bearer(agent.calls[-1].request), "the card is fetched with the token"
             assert "connected" in driver.lines[0]
-            assert "✓ a bearer token   met" in driver.screen
+            assert "✓ a bearer token   given" in driver.screen
             assert "sent: Authorization: Bearer ****" in driver.screen
             await driver.ask("hello")
             assert has_bearer(agent.calls[-1].request)
@@ -90,6 +90,15 @@ async def test_a_refused_card_is_fetched_again_with_a_bearer_token(open_app: Ope
             before = stored(home)
         assert CANARY.encode() not in before + stored(home)
         assert len(before) > 1000
+
+
+async def test_a_refusal_by_an_agent_whose_card_requires_nothing_names_the_key_to_fetch_the_card(open_app: Open):
+    async with playing(guarded(has_bearer)) as agent, open_app(agent.url, SIZE) as driver:
+        await driver.connected()
+        await driver.ask("hello")
+        await driver.press("escape", "C")
+        await driver.until("The card requires no credentials.")
+        assert "The card may have changed: press esc, then r in Agent to fetch it again." in driver.words
 
 
 async def test_a_refused_call_succeeds_with_an_api_key_at_the_place_of_the_card(open_app: Open, home: Path):
@@ -112,7 +121,7 @@ async def test_a_refused_call_succeeds_with_an_api_key_at_the_place_of_the_card(
         assert "credentials needed" not in driver.lines[0]
         assert agent.calls[-1].request.headers["X-Agent-Key"] == CANARY
         await driver.go(1)
-        assert "✓ an API key in header X-Agent-Key   met" in driver.screen
+        assert "✓ an API key in header X-Agent-Key   given" in driver.screen
         assert "sent: X-Agent-Key: ****" in driver.screen
         assert CANARY not in driver.screen
     assert CANARY.encode() not in stored(home)

@@ -160,7 +160,7 @@ async def test_a_stream_that_ends_early_is_not_shown_as_done(open_app: Open):
 @pytest.mark.parametrize(
     ("state", "notice"),
     [
-        ("WORKING", r"nothing received for \d+ s   x cancel task, \. stop stream"),
+        ("WORKING", r"nothing received for \d+ s   c get task, x cancel, \. stop"),
         ("INPUT_REQUIRED", "the agent waits for your input"),
     ],
 )

@@ -8,6 +8,8 @@ from typing import Any
 
 import pytest
 
+from inspector.capture.private_files import CaptureError
+from inspector.capture.store import Capture
 from inspector.protocol.errors import FaultCode, FaultError, Whose
 from inspector.text.reference import local_path
 from inspector.wire.discovery import FoundCard, InvalidCard, candidates, not_found, read_answer, read_bytes, read_file
@@ -61,6 +63,17 @@ def test_unreadable_path_is_an_error(reference: str):
     with pytest.raises(FaultError) as raised:
         read_file(path)
     assert raised.value.fault.code == FaultCode.CARD_NOT_FOUND
+
+
+def test_a_har_file_is_imported(tmp_path: Path):
+    path = tmp_path / "traffic.har"
+    path.write_text('{"log": {"entries": []}}', encoding="utf-8")
+    with pytest.raises(FaultError) as raised:
+        read_file(path)
+    assert raised.value.fault.hint == f"This is a HAR file. Make a capture of it: a2a-inspect import {path}"
+    with pytest.raises(CaptureError) as refused:
+        Capture.open(path)
+    assert refused.value.hint == raised.value.fault.hint
 
 
 # Answers

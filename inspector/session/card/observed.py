@@ -19,16 +19,23 @@ _KINDS = frozenset({Kind.REQUEST, Kind.RESPONSE, Kind.BODY, Kind.TRAILERS, Kind.
 _EXTENSIONS = frozenset({"a2a-extensions", "x-a2a-extensions"})
 _OPERATIONS = frozenset(operation.value for operation in Operation)
 _FAILED = frozenset({"error", "unreadable", HTTP_ERROR})
+_DENIED = frozenset({401, 403})
+_MOST_SEARCHED = 20
+"""The number of events at the beginning of a stream that are searched for one that can be read."""
 ENDED_EARLY = "STREAM-001"
 """The rule that a stream ends when the task does."""
 
 
 @dataclass(slots=True)
 class CallCounts:
-    """The results of an operation: the numbers of calls, streams and events, and the last error."""
+    """The results of an operation: the numbers of calls, streams and events, and the last error.
+
+    `denied` of the `failed` calls were refused for lack of credentials.
+    """
 
     succeeded: int = 0
     failed: int = 0
+    denied: int = 0
     streams: int = 0
     events: int = 0
     last_error: str = ""
@@ -38,7 +45,7 @@ class CallCounts:
 class CapabilityResult:
     """A capability: its value on the card (None if missing or invalid), the observation, and whether both contradict.
 
-    `member` is its name in `capabilities`.
+    `member` is its name in `capabilities`, `partly` is whether some of the calls failed.
     """
 
     name: str
@@ -46,6 +53,7 @@ class CapabilityResult:
     declared: bool | None
     observed: str
     contradicts: bool = False
+    partly: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +105,8 @@ class ObservedBehaviour:
 
     For the URI of each extension, `requested` has the number of requests that asked for the extension, `extensions` the
     number of responses that activated it. `used` has the number of payloads with data of each known extension, by its
-    name; the journal counts them. The probes of the doctor do not count.
+    name; the journal counts them. `registered` is the number of webhooks that are registered with messages. The probes
+    of the doctor do not count.
     """
 
     operations: dict[str, CallCounts] = field(default_factory=dict)
@@ -105,6 +114,7 @@ class ObservedBehaviour:
     extensions: Counter[str] = field(default_factory=Counter)
     requested: Counter[str] = field(default_factory=Counter)
     used: Counter[str] = field(default_factory=Counter)
+    registered: int = 0
     _open: dict[int, _Call] = field(default_factory=dict)
     _last: int = 0
 
@@ -122,6 +132,7 @@ class ObservedBehaviour:
         for counts in (self.operations.get(operation.value, CallCounts()) for operation in operations):
             total.succeeded += counts.succeeded
             total.failed += counts.failed
+            total.denied += counts.denied
             total.streams += counts.streams
             total.events += counts.events
             total.last_error = total.last_error or counts.last_error
@@ -155,12 +166,14 @@ class ObservedBehaviour:
 
     def _count(self, call: _Call, end: Record, capture: Capture) -> None:
         events = end.meta["events"]
-        if events == 1:  # a stream may consist of the error alone
-            for frame in capture.select(kinds=(Kind.FRAME,), exchange=end.exchange, limit=1):
-                call.event, call.label = frame.event, frame.label
+        if events:  # a stream may consist of the error alone, or of events that cannot be read
+            first = capture.select(kinds=(Kind.FRAME,), exchange=end.exchange, limit=_MOST_SEARCHED)
+            if first and all(frame.event in _FAILED for frame in first):
+                call.event, call.label = first[0].event, first[0].label
         tally = self.operations.setdefault(call.operation, CallCounts())
         if error := _error(call, end):
             tally.failed += 1
+            tally.denied += call.status in _DENIED
             tally.last_error = error
             return
         tally.succeeded += 1
@@ -197,6 +210,8 @@ def compare_capabilities(card: AgentCard, seen: ObservedBehaviour) -> list[Capab
         first = CapabilityResult(*streams, can.streaming, "the response was not a stream", can.streaming is True)
     else:
         first = _result(streams, can.streaming, streaming, _streams_in_words(streaming))
+    if seen.registered and not push.succeeded:
+        push = CallCounts(succeeded=seen.registered)
     webhooks = f"{counted(push.succeeded, 'webhook')} registered, no delivery yet"
     if seen.deliveries:
         noun = "delivery" if seen.deliveries == 1 else "deliveries"
@@ -221,7 +236,9 @@ def _streams_in_words(counts: CallCounts) -> str:
 def _result(names: tuple[str, str], declared: bool | None, counts: CallCounts, success: str) -> CapabilityResult:
     """Compare a declaration with the results of its operations; `success` describes successful calls."""
     if counts.succeeded:
-        return CapabilityResult(*names, declared, success, declared is False)
+        return CapabilityResult(*names, declared, success, declared is False, partly=counts.failed > 0)
+    if counts.failed and counts.failed == counts.denied:
+        return CapabilityResult(*names, declared, f"not known: {counts.last_error}", partly=True)
     if counts.failed:
         return CapabilityResult(*names, declared, f"failed: {counts.last_error}", declared is True)
     return CapabilityResult(*names, declared, "")

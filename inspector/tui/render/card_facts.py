@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from rich.cells import cell_len
 
 from inspector.capture.secret_locations import mask_url
+from inspector.findings.finding import Severity
 from inspector.findings.signatures.verify import SignatureOutcome, SignatureResult
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.model import Json
@@ -247,11 +248,11 @@ class CardFacts:
         for number, (capability, (declared, declared_style)) in enumerate(zip(capabilities, declarations, strict=True)):
             confirmed = capability.declared and capability.observed
             sign = self._glyphs.check if confirmed else self._glyphs.quiet
+            sign = self._glyphs.severities[Severity.WARNING] if capability.partly else sign
             sign = self._glyphs.cross if capability.contradicts else sign
             style = "card--text" if capability.declared else "card--muted"
-            seen_style = (
-                "card--warning" if capability.contradicts else "card--text" if capability.observed else "card--label"
-            )
+            is_doubtful = capability.contradicts or capability.partly
+            seen_style = "card--warning" if is_doubtful else "card--text" if capability.observed else "card--label"
             self._write.row(
                 "Capabilities" if number == 0 else "",
                 (f"{sign} {capability.name:<{width}}", style),

@@ -20,6 +20,7 @@ from inspector.session.login.options import LoginOption
 from inspector.session.session import Session
 from inspector.text.sanitise import clean_line
 from inspector.text.typed_path import typed_path
+from inspector.tui.keys import key_of
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.login_lines import login_in_words
 from inspector.tui.render.text_lines import Paragraph, Paragraphs, column_width, padded, without_head
@@ -109,6 +110,10 @@ def _required(session: Session, glyphs: Glyphs) -> list[Paragraph]:
     lines = []
     if not alternatives:
         lines.append(without_head("The card requires no credentials.", "line--soft"))
+        if refused:
+            keys = f"press {key_of('back')}, then {key_of('refresh')} in Agent"
+            hint = f"The card may have changed: {keys} to fetch it again."
+            refused.append(without_head(hint, "line--warning"))
     else:
         text = "The card requires one of these:" if len(alternatives) > 1 else "The card requires:"
         lines.append(without_head(text, "line--soft"))

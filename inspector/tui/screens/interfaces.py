@@ -47,10 +47,12 @@ class InterfacesScreen(Dialog[Choice]):
         widths = [
             max((cell_len(text) for text in column), default=0) for column in zip(*map(_columns, choices), strict=True)
         ]
+        is_any_used = any(map(self._is_used, choices))
         for reason, group in groupby(choices, lambda choice: choice.reason):
             yield _heading(reason.capitalize())
             for choice in group:
-                yield ValueOption(_row(choice, widths, used=self._is_used(choice)), choice)
+                row = _row(choice, widths, used=self._is_used(choice), is_any_used=is_any_used)
+                yield ValueOption(row, choice)
         unusable = [option for option in options(self._connection.card) if not option.usable]
         if unusable:
             yield _heading("Not supported")
@@ -87,8 +89,7 @@ def _columns(choice: Choice) -> tuple[str, str, str]:
     return f"A2A {traits.version}{alias}", choice.binding.name, clean_line(choice.interface.url, _LONGEST_URL)
 
 
-def _row(choice: Choice, widths: Sequence[int], *, used: bool) -> Content:
+def _row(choice: Choice, widths: Sequence[int], *, used: bool, is_any_used: bool) -> Content:
     version, binding, url = map(padded, _columns(choice), widths)
-    return Content.assemble(
-        (f"  {version}   {binding}", "bold"), "   ", plain(url), ("   in use" if used else "", "$state-good")
-    )
+    mark = ("in use   ", "$state-good") if used else (" " * len("in use   ") if is_any_used else "", "")
+    return Content.assemble((f"  {version}   {binding}   ", "bold"), mark, plain(url))

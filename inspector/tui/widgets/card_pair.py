@@ -59,7 +59,7 @@ class CardPair:
         if wide:
             self.skills.show(CardLines(connection, self._observed, self._glyphs, Part.SKILLS))
             self.skills_pane.set_title(Chip(f"{len(connection.card.skills):,}"))
-        self._observed.catch_up(self._session.journal.capture)
+        self._catch_up()
         self.show_authentication()
 
     def show_signatures(self, signed: Signed) -> None:
@@ -81,8 +81,12 @@ class CardPair:
 
     def show_observations(self) -> None:
         """Show new observations of the agent's behaviour."""
-        if self._observed.catch_up(self._session.journal.capture):
+        if self._catch_up():
             self.card.renew()
+
+    def _catch_up(self) -> bool:
+        self._observed.registered = len(self._session.push.registrations)
+        return self._observed.catch_up(self._session.journal.capture)
 
     @property
     def searchable(self) -> CardView:

@@ -253,9 +253,9 @@ class StreamLine(TextBlock):
         state = task.now.state if task is not None else ""
         if state in INTERRUPTED:
             return []
-        cancel = "{cancel} cancel task, " if state and not is_terminal(state) else ""
-        hint = f"{self._first}{cancel}{{stop}} stop stream"
-        return with_keys(f"{_silence(found.silence)}   {hint}", "$state-warning")
+        is_running = bool(state) and not is_terminal(state)
+        keys = "{compare} get task, {cancel} cancel, {stop} stop" if is_running else "{stop} stop stream"
+        return with_keys(f"{_silence(found.silence)}   {self._first}{keys}", "$state-warning")
 
     def _lost(self, drop: LostStream, task: TrackedTask) -> list[Piece]:
         """Return that the stream was lost, and how to subscribe again."""

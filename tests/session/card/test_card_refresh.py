@@ -285,6 +285,44 @@ async def test_streams_are_counted_with_their_events(agent: Agent, open_session:
     assert calls_in_words(observed) == "SendStreamingMessage 2 succeeded"
 
 
+async def test_a_stream_whose_events_cannot_be_read_is_a_failed_call(agent: Agent, open_session: OpenSession):
+    agent.answer(streaming(b"data: {\n\n", b"data: {\n\n"))
+    session = await open_session(agent.url)
+    await say(session, "hello")
+    seen, contradicts = capabilities(session)["streaming"]
+    assert seen.startswith("failed: ")
+    assert contradicts
+    assert calls_in_words(observed_in(session)).startswith("SendStreamingMessage 1 failed: ")
+
+
+async def test_a_capability_is_confirmed_only_in_part_if_some_calls_fail(agent: Agent, open_session: OpenSession):
+    agent.serve_card()
+    session = await open_session(agent.url)
+    for answer in (streaming({"task": task("WORKING")}, status("COMPLETED")), streaming(b"data: {\n\n")):
+        agent.answer(answer)
+        await say(session, "hello")
+    [streams, *_] = compare_capabilities(session.connection.card, observed_in(session))
+    assert (streams.observed, streams.partly) == ("1 of 2 streams succeeded, with 2 events", True)
+
+
+async def test_a_refusal_for_lack_of_credentials_shows_nothing_about_a_capability(
+    agent: Agent, open_session: OpenSession
+):
+    agent.serve_card()
+    agent.routes["/rpc"] = giving({}, status=401)
+    session = await open_session(agent.url)
+    await say(session, "hello")
+    seen, contradicts = capabilities(session)["streaming"]
+    assert seen.startswith("not known: ")
+    assert not contradicts
+
+
+def test_a_webhook_that_is_registered_with_a_message_was_tried():
+    card, observed = found().card, ObservedBehaviour(registered=1)
+    push = compare_capabilities(card, observed)[1]
+    assert push.observed == "1 webhook registered, no delivery yet"
+
+
 async def test_a_declared_capability_that_fails_contradicts_the_card(agent: Agent, open_session: OpenSession):
     agent.routes["/rpc"] = answering(error={"code": -32004, "message": "not here"})
     agent.serve_card(capabilities={"streaming": True, "pushNotifications": True, "extendedAgentCard": True})
