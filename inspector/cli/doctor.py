@@ -45,7 +45,7 @@ async def _examine(current: RunningCommand) -> None:
         else:
             out.field("Valid", Styled("unknown", Role.WARNING), ", not all checks were made")
             _print_details(current, report)
-        raise
+        raise asyncio.CancelledError(_progress(report)) from None
     if out.json:
         out.document(_as_json(current, report))
     else:

@@ -9,6 +9,7 @@ from inspector.cli.run_command import command_for_any_version
 from inspector.cli.running_command import RunningCommand
 from inspector.cli.styles import Role, Styled
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.lifecycle import short
 from inspector.session.push.causes import Cause, Likely
 from inspector.session.push.diagnose import examine
 
@@ -33,7 +34,10 @@ async def push_doctor(current: RunningCommand) -> None:
     if out.json:
         causes = [_cause_json(cause) for cause in found.causes]
         facts = {"accepted": found.accepted, "notChecked": found.not_checked, "otherSenders": found.others}
+        facts["stateNotPushed"] = short(found.missing_end)
         out.document({"taskId": task_id, "causes": causes, **facts})
+    if found.missing_end and not out.json:
+        out.field("Not pushed", f"the last state of the task, {short(found.missing_end)}: it is late or missing")
     for cause in () if out.json else found.causes:
         label = cause.likely.name.capitalize().replace("_", " ")
         out.field(label, Styled(cause.name, _ROLES[cause.likely]), f": {cause.evidence}")

@@ -24,7 +24,8 @@ from inspector.wire.endpoint import endpoint_of
 if TYPE_CHECKING:  # only a message needs it
     from inspector.session.push.webhook_registration import WebhookRegistration
 
-_NO_PUSH = "Check that the agent can reach this address, and its log."
+_NO_PUSH = "Check the log of the agent, and that it can reach this address."
+_LATE = "The agent pushes late, or not every event: check its log, and watch the deliveries with a2a-inspect listen."
 _LOOPBACK = "Agents may reject loopback addresses, as the specification recommends: use --public-url with a tunnel."
 _REJECTED = "The deliveries arrived, but were rejected: have the agent send what the registration requires."
 _OTHER_PATH = "Post to the URL of the registration unchanged. A proxy can rewrite its path."
@@ -35,7 +36,7 @@ async def check_push(
 ) -> Step:
     """Wait until the last state of a task is delivered, at most `timeouts.push` seconds, and judge the deliveries."""
     began = time.perf_counter()
-    await _wait(session, webhook, timeouts.push)
+    is_complete = await _wait(session, webhook, timeouts.push)
     numbers = {webhook.registration.number}
     requests = sort_requests(session.journal.capture.select(kinds=(Kind.DELIVERY,)), numbers, task_id)
     base = session.push.receiver.base_url
@@ -48,19 +49,28 @@ async def check_push(
         return step(False, f"{seen}; {requests.unknown_paths} of this task came to another path", _OTHER_PATH)
     found = [finding for record in requests.deliveries for finding in record.findings]
     errors = [finding for finding in found if finding.severity is Severity.ERROR]
-    if webhook.accepted:
-        return step(False, f"{seen}: {in_words(errors)}", remedy_of(errors)) if errors else step(True, seen)
-    if webhook.refused:
+    if webhook.accepted and errors:
+        return step(False, f"{seen}: {in_words(errors)}", remedy_of(errors))
+    if webhook.accepted and is_complete:
+        return step(True, seen)
+    if webhook.refused and not webhook.accepted:
         return step(False, f"{seen}: {_reason(requests.deliveries)}", _REJECTED)
-    if not await _has_ended(session, choice, task_id, timeouts.call):  # agents may push only the end of a task
+    has_ended = await _has_ended(session, choice, task_id, timeouts.call)
+    if webhook.accepted:
+        late = f"{seen}; the end of the task was not pushed within {timeouts.push:g} s"
+        return step(None, late, _LATE) if has_ended else step(True, seen)
+    if not has_ended:  # agents may push only the end of a task
         return step(None, f"{seen}; the task has not ended")
     place = endpoint_of(base)
     local = place is not None and address_scope(place.host) is AddressScope.MACHINE
-    return step(False, seen, _LOOPBACK if local else _NO_PUSH)
+    return step(False, f"{seen} within {timeouts.push:g} s", f"{_NO_PUSH} {_LOOPBACK}" if local else _NO_PUSH)
 
 
-async def _wait(session: Session, webhook: WebhookRegistration, seconds: float) -> None:
-    """Wait until a state is delivered after which the agent sends nothing more, at most `seconds`."""
+async def _wait(session: Session, webhook: WebhookRegistration, seconds: float) -> bool:
+    """Wait until a state is delivered after which the agent sends nothing more, at most `seconds`.
+
+    Return whether such a state was delivered.
+    """
     delivered = asyncio.Event()
 
     def look_at(records: Iterable[Record]) -> None:
@@ -77,6 +87,7 @@ async def _wait(session: Session, webhook: WebhookRegistration, seconds: float) 
                 await delivered.wait()
     finally:
         unsubscribe()
+    return delivered.is_set()
 
 
 def _reason(deliveries: Sequence[Record]) -> str:

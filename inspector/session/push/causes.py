@@ -94,6 +94,12 @@ class Evidence:
     now: float = field(default_factory=time.time)
 
     @property
+    def missing_end(self) -> str:
+        """Return the last state of the task if other events were pushed, but not this state, else `""`."""
+        pushed = {record.state for record in self.deliveries if record.meta.get("taken")}
+        return self.state if self.accepted and is_terminal(self.state) and self.state not in pushed else ""
+
+    @property
     def accepted(self) -> int:
         """Return how many deliveries were accepted."""
         return sum(bool(record.meta.get("taken")) for record in self.deliveries if not record.meta.get("challenge"))

@@ -64,7 +64,8 @@ class _Session(Protocol):
 class Diagnosis:
     """The result: how many deliveries were `accepted`, the causes, and sentences about what could not be checked.
 
-    `others` describes the requests of other senders, which are not counted, `""` for none.
+    `missing_end` is the last state of the task if other events were pushed, but not this state, else `""`. `others`
+    describes the requests of other senders, which are not counted, `""` for none.
     """
 
     task_id: str
@@ -72,6 +73,7 @@ class Diagnosis:
     causes: list[Cause] = field(default_factory=list)
     not_checked: list[str] = field(default_factory=list)
     others: str = ""
+    missing_end: str = ""
 
 
 class _Recorded(NamedTuple):
@@ -111,7 +113,8 @@ async def examine(session: _Session, task_id: str, captures: Sequence[Path] = ()
     if known.registrations:  # only then are these deliveries those of the receiver that the agent should reach
         others_arrived = any(record.meta["taken"] and record.task != task_id for record in recorded_here)
         known = replace(known, others_arrived=others_arrived)
-    return Diagnosis(task_id, known.accepted, causes(known), _not_checked(known, recorded), requests.others)
+    not_checked = _not_checked(known, recorded)
+    return Diagnosis(task_id, known.accepted, causes(known), not_checked, requests.others, known.missing_end)
 
 
 async def _no_listener(url: str) -> str:

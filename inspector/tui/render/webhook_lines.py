@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.cells import cell_len
 from textual.content import Content
 
+from inspector.protocol.lifecycle import short
 from inspector.session.push.attempts import Chain
 from inspector.session.push.diagnose import Diagnosis
 from inspector.session.push.matching import Reconciliation, Source, SourceReport, Update
@@ -114,7 +115,11 @@ def diagnosed(found: Diagnosis, glyphs: Glyphs) -> list[Paragraph]:
     """Return the causes, the likeliest first, each with its evidence and its remedy."""
     lines: list[Paragraph] = []
     if found.accepted:
-        lines += [_line(f"{glyphs.check} ", "line--good", f"{found.accepted:,} deliveries were accepted"), BLANK]
+        text = "1 delivery was" if found.accepted == 1 else f"{found.accepted:,} deliveries were"
+        lines += [_line(f"{glyphs.check} ", "line--good", f"{text} accepted"), BLANK]
+    if found.missing_end:
+        text = f"the task is {short(found.missing_end)}, and this state was not pushed: it is late or missing"
+        lines[-1:] = [_line(f"{glyphs.cross} ", "line--bad", text), BLANK]
     ruled_out: list[Paragraph] = []
     for cause in found.causes:
         evidence = f"{cause.name}: {cause.evidence}"

@@ -225,7 +225,8 @@ async def test_missing_push_is_reported(session: Session):
         report = await examine(session, url, "go")
     step = the(report, "push")
     assert step.passed is False
-    assert step.message.startswith("0 accepted, 0 rejected at http://127.0.0.1:")
+    assert re.fullmatch(r"0 accepted, 0 rejected at http://127\.0\.0\.1:\d+ within 0\.3 s", step.message)
+    assert step.remedy.startswith("Check the log of the agent")
     assert "--public-url" in step.remedy
     assert row(report, "push notifications")[::2] == ("yes", False)
 
@@ -269,7 +270,8 @@ def pushing(*bodies: Any, path: str = "", ends: bool = True) -> Any:
         if call["method"] == "GetTask":
             return result(call, task("COMPLETED"))
         config = call["params"]["configuration"]["taskPushNotificationConfig"]
-        headers = {"X-A2A-Notification-Token": config["token"]}
+        token = config["token"]
+        headers = {"X-A2A-Notification-Token": token, "Authorization": f"Bearer {token}"}
         async with ClientSession(headers=headers) as client:
             for body in bodies:
                 await client.post(config["url"] + path, json=body)
@@ -285,6 +287,15 @@ async def test_an_invalid_push_fails_although_it_is_accepted(session: Session):
     assert step.passed is False
     assert "1 accepted" in step.message
     assert "PUSH-003" in step.message
+
+
+async def test_pushes_without_the_end_of_the_task_are_no_success(session: Session):
+    async with agent(pushing(UPDATES[1]), capabilities={"pushNotifications": True}) as url:
+        report = await examine(session, url, "go")
+    step = the(report, "push")
+    assert step.passed is None
+    assert step.message.endswith("; the end of the task was not pushed within 0.3 s")
+    assert "late" in step.remedy
 
 
 async def test_a_push_to_another_path_is_named(session: Session):

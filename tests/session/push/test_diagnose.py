@@ -179,6 +179,20 @@ def test_accepted_deliveries_prove_that_the_agent_supports_push(declared: bool |
     assert {cause.likely for cause in found} == {Likely.RULED_OUT}
 
 
+@pytest.mark.parametrize(
+    ("state", "pushed", "missing"),
+    [
+        (State.COMPLETED, (State.WORKING,), State.COMPLETED),
+        (State.COMPLETED, (State.WORKING, State.COMPLETED), ""),
+        (State.COMPLETED, (), ""),
+        (State.WORKING, (State.SUBMITTED,), ""),
+    ],
+)
+def test_the_end_of_a_task_is_missing_if_only_other_events_were_pushed(state: str, pushed: Any, missing: str):
+    deliveries = tuple(delivery(state=each) for each in pushed)
+    assert replace(ALL_RULED_OUT, state=state, deliveries=deliveries).missing_end == missing
+
+
 def test_a_pushed_state_of_a_running_task_proves_that_the_agent_does_not_wait_for_the_end():
     running = replace(ALL_RULED_OUT, ended=None, state=State.WORKING, deliveries=(delivery(state=State.WORKING),))
     assert {cause.likely for cause in causes(running)} == {Likely.RULED_OUT}
