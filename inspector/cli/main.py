@@ -16,7 +16,7 @@ from types import ModuleType
 
 from inspector import PROGRAM, __version__
 from inspector.cli.arguments import Parser, invocation
-from inspector.cli.commands import beginning_with, find, main_parser
+from inspector.cli.commands import beginning_with, find, help_of_group, main_parser
 from inspector.cli.commands.screen import open_screen
 from inspector.cli.commands.suggest import looks_like_command, unknown_command
 from inspector.cli.errors import BROKEN_PIPE, FAILURE, INTERRUPTED, OK, exit_code, usage
@@ -108,8 +108,8 @@ def _dispatch(words: list[str], out: Output, files: EnvFiles) -> int:
         out.write(f"{PROGRAM} {__version__}\n")
         return OK
     command = find(words)
-    if command is None and words[1:] and words[1] in ("--help", "-h"):
-        return _help(words[:1], out)
+    if command is None and {"--help", "-h"} & set(words):
+        return _help([*takewhile(lambda word: not word.startswith("-"), words)], out)
     if command is None:
         raise unknown_command(words)
     parser = command.parser()
@@ -140,6 +140,8 @@ def _help(words: list[str], out: Output) -> int:
         from inspector.cli.command_table import command_table  # noqa: PLC0415 - loads every command
 
         out.document(command_table([command] if command else beginning_with(words) if words else []))
+    elif command is None and words and words != ["help"]:
+        out.write(help_of_group(words))
     else:
         out.write((command.parser() if command else main_parser()).format_help())
     return OK

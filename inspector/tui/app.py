@@ -28,7 +28,7 @@ from inspector.tui.demo_agent import DemoAgent
 from inspector.tui.key_order import KeyOrder, UserInput
 from inspector.tui.keys import COMMANDS, READ_ONLY, UNBOUND, VIEW, Group, bind, group_of, key_of, shown_key, use_keys
 from inspector.tui.lazy_strips import make_caches_lazily
-from inspector.tui.notify import notify
+from inspector.tui.notify import copy, notify
 from inspector.tui.removed_widgets import is_caused_by_removal, is_on_removed_widget
 from inspector.tui.render.glyphs import ASCII, UNICODE
 from inspector.tui.render.output_filter import CleanOutput, OutputFilter
@@ -381,7 +381,10 @@ class InspectorApp(App[int | Fault]):
         yield SystemCommand("Choose the theme", "Theme", self.action_change_theme)
         later = partial(self.set_timer, 0.1, self.deliver_screenshot)  # once the palette is closed
         yield SystemCommand("Save the screen as a picture (SVG)", "Screenshot", later)
-        if screen is self.workbench:
+        if screen is self.workbench and self.session is not None:
+            path = str(self.session.journal.capture.path)
+            about = "Copy the path of the capture, to export or show it in a shell"
+            yield SystemCommand(about, "Capture", partial(copy, self, path))
             for view in VIEWS:
                 go = partial(self.call_later, self.workbench.action_go, view.id)
                 yield SystemCommand(f"Go to {view.title}", f"Show the {view.title} view", go)

@@ -45,7 +45,6 @@ class Driver:
     def __init__(self, app: InspectorApp, pilot: Pilot[int | Fault]) -> None:
         self.app = app
         self.pilot = pilot
-        self.copied: list[str] = []
 
     # The screen
 

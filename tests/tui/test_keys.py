@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
 
+import pyperclip
 import pytest
 from driving import Open
 from players import eventually
@@ -183,6 +184,18 @@ async def test_the_palette_lists_each_command_once_in_our_words(open_app: Open, 
             assert len(titles) == len(set(titles))
             assert "Save the screen as a picture (SVG)" in titles
             assert not {"Quit", "Keys", "Maximize", "Screenshot"} & set(titles)
+
+
+async def test_the_palette_copies_the_path_of_the_capture(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):
+    copied: list[str] = []
+    monkeypatch.setattr(pyperclip, "copy", copied.append)
+    async with open_app(mock) as driver:
+        await driver.connected()
+        await driver.press("ctrl+p")
+        await driver.type("path of the capture, to export")
+        await driver.until("Copy the path of the capture")
+        await driver.press("enter")
+        await driver.until(lambda: copied == [str(driver.session.journal.capture.path)])
 
 
 async def test_the_actions_menu_lists_what_can_be_done_with_the_selected_row(open_app: Open, mock: str):

@@ -115,10 +115,22 @@ def beginning_with(words: Sequence[str]) -> list[Command]:
     return [command for command in COMMANDS if command.words[: len(words)] == tuple(words)]
 
 
+def help_of_group(words: Sequence[str]) -> str:
+    """Return the help of the commands that begin with some words: their names and purposes."""
+    listed, _ = _listed(beginning_with(words))
+    name = " ".join((PROGRAM, *words))
+    return f"usage: {name} COMMAND [options]\n\ncommands:\n{listed}\n\n{name} COMMAND --help prints the options.\n"
+
+
+def _listed(commands: Sequence[Command]) -> tuple[str, int]:
+    """Return a line for each command, and the width of the names."""
+    width = max(len(command.name) for command in commands) + 1
+    return "\n".join(f"  {command.name:<{width}} {command.purpose}" for command in commands), width
+
+
 def main_parser() -> Parser:
     """Make the parser for a command line without a command, which opens the app."""
-    width = max(len(command.name) for command in COMMANDS)
-    listed = "\n".join(f"  {command.name:<{width}} {command.purpose}" for command in COMMANDS)
+    listed, width = _listed(COMMANDS)
     parser = Parser(
         "",
         "Inspect and debug A2A agents. Without a command, open the app. Without an agent, choose one in the app.",
