@@ -183,6 +183,9 @@ COMMANDS: dict[str, Command] = {
 }
 """All commands by id."""
 
+NO_AGENT = "a capture has no agent"
+"""Why what needs an agent is disabled in a capture."""
+
 READ_ONLY = frozenset(
     {
         *("write", "compose", "send", "send-once", "streaming", "new-task", "webhook", "send-again", "history"),
@@ -306,6 +309,12 @@ def why_not(active: ActiveBinding) -> str:
         return "read-only"
     ask = getattr(active.node, "unavailable_reason", None)
     return str(ask(active.binding.action)) if ask else ""
+
+
+def lacks_agent(active: ActiveBinding) -> bool:
+    """Return whether an action is disabled because a capture has no agent, so that it is never enabled."""
+    ask = getattr(active.node, "disabled_reason", None)
+    return not active.enabled and ask is not None and ask(active.binding.id or "") == NO_AGENT
 
 
 def keys_table() -> str:

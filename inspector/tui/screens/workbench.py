@@ -19,7 +19,16 @@ from inspector.protocol.selection import Choice, alternatives
 from inspector.session.connection import Connection
 from inspector.session.push_body import push_body_hint
 from inspector.tui import lazy_loading
-from inspector.tui.keys import COMMANDS, Group, bind, command_with, disabled_reason, is_read_only, not_available
+from inspector.tui.keys import (
+    COMMANDS,
+    NO_AGENT,
+    Group,
+    bind,
+    command_with,
+    disabled_reason,
+    is_read_only,
+    not_available,
+)
 from inspector.tui.notify import copy, notify, notify_fault, notify_faults, notify_instead
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.frame import LAST_KEYS
@@ -29,7 +38,7 @@ from inspector.tui.screens.session_screen import SessionScreen
 from inspector.tui.task_calls import calls_for, switch_push
 from inspector.tui.trust import send_credentials
 from inspector.tui.views.agent import AgentView
-from inspector.tui.views.base import NO_AGENT, CallWanted, CheckMade, RecordWanted
+from inspector.tui.views.base import CallWanted, CheckMade, RecordWanted
 from inspector.tui.views.registry import entry_of
 from inspector.tui.widgets.card_view import CardView
 

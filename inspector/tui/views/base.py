@@ -16,12 +16,11 @@ from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.operations import Operation
 from inspector.session.session import Session
 from inspector.session.tasks import TrackedTask
+from inspector.tui.keys import NO_AGENT
 from inspector.tui.render.detail import title
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.screens.menu import confirm
 
-NO_AGENT = "a capture has no agent"
-"""Why what needs an agent is disabled in a capture."""
 NO_TASK = "no task is selected"
 
 

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
-from inspector.tui.keys import why_not
+from inspector.tui.keys import lacks_agent, why_not
 
 MOST = 8
 """The most keys that are shown."""
@@ -25,6 +25,7 @@ Key: TypeAlias = tuple[str, str, ActiveBinding | None]
 class KeyFooter(Static):
     """Shows the keys that are bound at the focus, nearest first; keys that are disabled now are grey.
 
+    In a capture, keys that need an agent are left out.
     The focused widget describes enter in its `enter_hint`, because many lists share one binding. Behind a dialog, which
     has a footer of its own, the line is empty.
     """
@@ -49,7 +50,9 @@ class KeyFooter(Static):
         keys: list[Key] = [("enter", hint, None)] if hint else []
         for active in self.screen.active_bindings.values():
             binding = active.binding
-            if binding.show and not any(active.binding.action == other.binding.action for _, _, other in keys if other):
+            if not binding.show or lacks_agent(active):
+                continue
+            if not any(active.binding.action == other.binding.action for _, _, other in keys if other):
                 keys.append((self.app.get_key_display(binding), binding.description, active))
         found = [[key for key in keys if key[2] and key[2].binding.action.endswith(action)] for action in _PINNED]
         others = [key for key in keys if not any(key in group for group in found)]
