@@ -313,8 +313,8 @@ def why_not(active: ActiveBinding) -> str:
 
 def lacks_agent(active: ActiveBinding) -> bool:
     """Return whether an action is disabled because a capture has no agent, so that it is never enabled."""
-    ask = getattr(active.node, "disabled_reason", None)
-    return not active.enabled and ask is not None and ask(active.binding.id or "") == NO_AGENT
+    reason = "" if active.enabled else disabled_reason(active.binding.id or "", active.node, active.node.screen)
+    return reason == NO_AGENT
 
 
 def keys_table() -> str:
