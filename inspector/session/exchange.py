@@ -111,7 +111,7 @@ class Exchange(Recorder):
 
     @property
     def has_ended_task(self) -> bool:
-        """Return whether the stream has ended its task, and the rules check when it closes."""
+        """Return whether the task has ended, so that the stream has to close; always false if no rules are checked."""
         return self._judge.has_ended_task
 
     def _order_of(self, task_id: str) -> Order | None:

@@ -182,7 +182,7 @@ def _check_for(shape: Shape) -> Callable[[Any], None] | None:
     if not names:
         return None
 
-    members = attrgetter(*names)  # several names: a table with one of them would require it
+    members = attrgetter(*names)  # of a single name, it would return a value; each table has several
     others = len(names) - 1
 
     def check(self: Any) -> None:

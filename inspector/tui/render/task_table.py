@@ -21,6 +21,7 @@ from inspector.tui.render.task_notice import illegal
 from inspector.tui.render.text_lines import ItemLines, Line, Piece, hang, labelled, wrap_pieces
 from inspector.tui.render.times import ago
 
+_DEFAULT_ORDER = "AGE"
 _LABEL = 11
 _REQUEST_SHARE = 2 / 5
 """The part of the width that requests get at least if both they and the messages are too long."""
@@ -83,11 +84,16 @@ class TaskTable:
             "LAST MESSAGE": lambda task: last_message(task.now).casefold(),
         }
         self.words = ""
-        self.column = "AGE"
+        self.column = _DEFAULT_ORDER
         self.reverse = False
         self.tasks: list[TrackedTask] = []
         self.total = 0
         self.refresh()
+
+    @property
+    def is_default_order(self) -> bool:
+        """Whether the tasks are in the order in which they began, the newest first."""
+        return self.column == _DEFAULT_ORDER and not self.reverse
 
     @property
     def columns(self) -> Sequence[str]:

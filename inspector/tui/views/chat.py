@@ -352,7 +352,7 @@ class ChatView(ChatPanes):
 
     @work(group="calls")
     async def on_stream_line_reconnect(self, event: StreamLine.Reconnect) -> None:
-        """Make a call that the user did not ask for: its fault is only in the timeline."""
+        """Make an automatic call; a fault of its response is shown only in the timeline."""
         subscribes = event.operation is Operation.SUBSCRIBE
         try:
             with notify_faults(self):

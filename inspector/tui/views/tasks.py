@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from textual import work
 from textual.app import ComposeResult
@@ -62,6 +62,23 @@ _OF_TASK = frozenset({"refresh", "cancel", "subscribe", "poll"})
 """The commands that need a task."""
 
 
+class _Listed(NamedTuple):
+    """The pages that the agent has listed: the number of tasks, the total if the agent named it, the next page.
+
+    `loading` is whether the next page was requested.
+    """
+
+    listed: int
+    total: int | None
+    next_page_token: str
+    loading: bool = False
+
+    @property
+    def has_more(self) -> bool:
+        """Return whether the next page can be requested."""
+        return bool(self.next_page_token) and not self.loading
+
+
 class TasksView(View):
     """Shows a row for each task, and below the table the facts about the selected task."""
 
@@ -99,7 +116,7 @@ class TasksView(View):
         self._polls = Polls(session)
         self._filter: TaskFilter | None = None
         self._typed: Mapping[str, str] = {}
-        self._listed: tuple[int, int | None, str] | None = None
+        self._listed: _Listed | None = None
         self._interval = POLL_SECONDS
         self._requests = TaskRequests(session.journal)
         self._rows = TaskTable(self._tasks_of_conditions, self._requests, self._polls, glyphs)
@@ -173,12 +190,12 @@ class TasksView(View):
             chips.append(Chip(self._filter.words, "$bar"))
         mark = self.glyphs.up if self._rows.reverse else self.glyphs.open
         self._feed.mark_sorted(self._rows.column, mark)
-        sorted_otherwise = self._rows.column != "AGE" or self._rows.reverse
+        sorted_otherwise = not self._rows.is_default_order
         note = [Chip(f"sorted by {self._rows.column.lower()} {mark}" if sorted_otherwise else "", "$text-soft")]
         if self._listed is not None:
-            count, total, token = self._listed
+            count, total = self._listed.listed, self._listed.total
             note.append(Chip(f"{count:,}{f' of {total:,}' if total is not None else ''} listed by the agent"))
-            note.append(Chip(f"{key_of('list')}: next page" if token else "", "$bar"))
+            note.append(Chip(f"{key_of('list')}: next page" if self._listed.has_more else "", "$bar"))
         self._pane.set_title(*chips, note=note)
 
     @property
@@ -296,10 +313,9 @@ class TasksView(View):
 
     def action_next_page(self) -> None:
         """List the next page of tasks."""
-        if self._listed is not None and self._listed[2]:
-            count, total, page_token = self._listed
-            self._listed = count, total, ""  # until the page is here, it cannot be requested again
-            self._list(page_token)
+        if self._listed is not None and self._listed.has_more:
+            self._listed = self._listed._replace(loading=True)
+            self._list(self._listed.next_page_token)
 
     @work(group="calls")
     async def _list(self, page_token: str) -> None:
@@ -315,10 +331,11 @@ class TasksView(View):
         if self._filter is used:
             before = self._listed if page_token else None
             if isinstance(answer, TaskList):
-                count, token = before[0] if before else 0, answer.next_page_token or ""
-                self._listed = (count + len(answer.tasks), answer.total_size, token if token != page_token else "")
+                count, token = before.listed if before else 0, answer.next_page_token or ""
+                token = token if token != page_token else ""
+                self._listed = _Listed(count + len(answer.tasks), answer.total_size, token)
             elif before:
-                self._listed = (*before[:2], page_token)  # to request it again
+                self._listed = before._replace(loading=False)  # to request the page again
         self.refresh_view()
         self.refresh_bindings()
 
@@ -370,7 +387,7 @@ class TasksView(View):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable actions that are not possible for the task under the cursor."""
         if action in ("next_page", "list_tasks") and not self.session.recorded:
-            has_more = self._listed is not None and bool(self._listed[2])
+            has_more = self._listed is not None and self._listed.has_more
             return has_more is (action == "next_page")
         if action == "clear_filter":
             return bool(self._words.value or self._filter)
@@ -414,4 +431,5 @@ def _interval_problem(values: Mapping[str, str]) -> str:
         seconds = float(values["seconds"])
     except ValueError:
         seconds = 0.0
-    return "" if 0 < seconds <= _MAX_INTERVAL else "Enter a number of seconds, more than 0 and at most 3600."
+    allowed = f"more than 0 and at most {_MAX_INTERVAL:g}"
+    return "" if 0 < seconds <= _MAX_INTERVAL else f"Enter a number of seconds, {allowed}."

@@ -9,6 +9,7 @@ from textual.message import Message
 from textual.timer import Timer
 
 from inspector.capture.records import Record
+from inspector.capture.store import Capture
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
@@ -68,6 +69,29 @@ class NoticeLine(TextBlock):
             self.update(styled(drawn), layout=False)
 
 
+@dataclass(slots=True)
+class _Recovery:
+    """What happened since a stream was `lost`.
+
+    `tries` is the number of calls to continue it, `timer` runs until the next. `rejected` is whether the agent rejected
+    a subscription, `resumed` whether something about the task was received again, and `missed` what changed meanwhile.
+    """
+
+    lost: LostStream
+    tries: int = 0
+    timer: Timer | None = None
+    rejected: bool = False
+    resumed: bool = False
+    missed: TaskDiff | None = None
+
+    def look(self, capture: Capture) -> None:
+        """Read what was recorded since then, unless the stream is resumed already."""
+        if not self.resumed:
+            self.rejected = reconnect.is_rejected(capture, self.lost)
+            self.resumed = reconnect.has_news(capture, self.lost)
+            self.missed = reconnect.missed_changes(capture, self.lost) if self.resumed else None
+
+
 class StreamLine(TextBlock):
     """Shows that a stream was lost and what was missed, and watches the stream of the task that is shown.
 
@@ -107,30 +131,22 @@ class StreamLine(TextBlock):
         self._watched: TrackedTask | None = None
         self._stream: ExchangeSummary | None = None
         self._spans: dict[int, float | None] = {}
-        self._drop: LostStream | None = None
-        self._resumed = False
-        self._missed: TaskDiff | None = None
-        self._rejected = False
-        """Whether the agent rejected the subscription after the stream was lost."""
-        self._tries = 0
-        self._waiting: Timer | None = None
+        self._recovery: _Recovery | None = None
         self._drawn: tuple[Piece, ...] = ()
 
     @property
     def lost(self) -> bool:
         """Whether the task continues without a stream that reports on it."""
         over = self._watched is None or is_terminal(self._watched.now.state)
-        return self._drop is not None and not self._resumed and not over
+        return self._recovery is not None and not self._recovery.resumed and not over
 
     def show(self, task: TrackedTask | None, record: Record | None) -> None:
         """Show the stream of a record, or the last stream of a task, and watch that task."""
         exchanges = self._session.journal.exchanges
         if task is not self._watched:
-            if self._waiting is not None:
-                self._waiting.stop()
-            self._drop, self._resumed, self._missed, self._tries, self._waiting = None, False, None, 0, None
-            self._rejected = False
-            self._watched = task
+            if self._recovery is not None and self._recovery.timer is not None:
+                self._recovery.timer.stop()
+            self._recovery, self._watched = None, task
         stream = exchanges.stream_of(task.id) if task is not None else None
         if task is not None and stream is not None:
             self._watch(task, stream)
@@ -141,40 +157,42 @@ class StreamLine(TextBlock):
     # Watching
 
     def _watch(self, task: TrackedTask, stream: ExchangeSummary) -> None:
-        drop = self._drop
-        if stream.seconds is not None and (drop is None or drop.exchange < stream.number):
+        before = self._recovery
+        if stream.seconds is not None and (before is None or before.lost.exchange < stream.number):
             found = reconnect.lost_stream(task, stream)
-            if found is not None:
-                continued = drop is None or stream.events > 1
-                self._drop, self._resumed, self._missed, self._rejected = found, False, None, False
-                self._tries = 0 if continued else self._tries
-        if self._drop is not None and not self._resumed:
-            self._rejected = reconnect.is_rejected(self._session.journal.capture, self._drop)
-            self._resumed = reconnect.has_news(self._session.journal.capture, self._drop)
-            self._missed = (
-                reconnect.missed_changes(self._session.journal.capture, self._drop) if self._resumed else None
-            )
+            if found is not None and before is None:
+                self._recovery = _Recovery(found)
+            elif found is not None and before is not None:
+                self._recovery = _Recovery(found, 0 if stream.events > 1 else before.tries, before.timer)
+        recovery = self._recovery
+        if recovery is None:
+            return
+        recovery.look(self._session.journal.capture)
         # An agent may end the stream of a task that waits for an authorization, and then continues without a message
         # (1.0 sections 7.6 and 11.7).
         automatic = self.automatic or task.now.state == State.AUTH_REQUIRED
         automatic = automatic and not self._session.recorded  # a capture has no agent
-        planned = self._waiting is not None or task.id in self.reconnecting
-        if self._drop is not None and self.lost and automatic and not planned:
+        planned = recovery.timer is not None or task.id in self.reconnecting
+        if self.lost and automatic and not planned:
             journal = self._session.journal
             running = (journal.exchanges.get(number) for number in journal.running)
             if not any(exchange is not None and exchange.task == task.id for exchange in running):
-                self._reconnect(self._drop)
+                self._reconnect(recovery)
 
-    def _reconnect(self, drop: LostStream) -> None:
-        match reconnect.next_step(self._session.journal.capture, drop, self._tries):
+    def _reconnect(self, recovery: _Recovery) -> None:
+        match reconnect.next_step(self._session.journal.capture, recovery.lost, recovery.tries):
             case NextStep.SUBSCRIBE:
-                self._waiting = self.set_timer(reconnect.DELAYS[self._tries], lambda: self._ask(Operation.SUBSCRIBE))
+                delay, operation = reconnect.DELAYS[recovery.tries], Operation.SUBSCRIBE
             case NextStep.GET:
-                self._waiting = self.set_timer(reconnect.DELAYS[0], lambda: self._ask(Operation.GET))
+                delay, operation = reconnect.DELAYS[0], Operation.GET
+            case _:
+                return
+        recovery.timer = self.set_timer(delay, lambda: self._ask(operation))
 
     def _ask(self, operation: Operation) -> None:
-        self._waiting = None
-        self._tries += 1
+        if self._recovery is not None:
+            self._recovery.timer = None
+            self._recovery.tries += 1
         if self.lost and self._watched is not None:
             self.reconnecting.add(self._watched.id)
             self.post_message(self.Reconnect(operation, self._watched.id))
@@ -208,7 +226,7 @@ class StreamLine(TextBlock):
         found = self.health()
         if found is None:
             return []
-        well = self._drop is None or self._drop.exchange != found.number
+        well = self._recovery is None or self._recovery.lost.exchange != found.number
         chips: list[Chip] = []
         for text, style in health_words(found, self._glyphs, room, well=well):
             if chips:
@@ -233,18 +251,18 @@ class StreamLine(TextBlock):
 
     def _notice(self, found: StreamHealth) -> list[Piece]:
         """Return what the user has to know about the stream: that it is silent or was lost, or what was missed."""
-        drop, task = self._drop, self._watched
+        recovery, task = self._recovery, self._watched
         if found.silence >= _SILENT:
             return self._silent(found, task)
-        if drop is None or task is None or found.number < drop.exchange:
+        if recovery is None or task is None or found.number < recovery.lost.exchange:
             return []
         if self.lost:
-            return self._lost(drop, task)
-        if drop.task.restore().state == State.AUTH_REQUIRED and not drop.broken:
+            return self._lost(recovery, task)
+        if recovery.lost.task.restore().state == State.AUTH_REQUIRED and not recovery.lost.broken:
             return []  # the agent ended the stream in order, and nothing was expected until now
-        if self._missed is not None:
-            return [(f"while disconnected: {self._missed.words}", "$wire-pushed")]
-        if self._resumed:
+        if recovery.missed is not None:
+            return [(f"while disconnected: {recovery.missed.words}", "$wire-pushed")]
+        if recovery.resumed:
             return [("changes while disconnected are unknown: the agent sent no snapshot", "$state-warning")]
         return []
 
@@ -257,21 +275,21 @@ class StreamLine(TextBlock):
         keys = "{compare} get task, {cancel} cancel, {stop} stop" if is_running else "{stop} stop stream"
         return with_keys(f"{_silence(found.silence)}   {self._first}{keys}", "$state-warning")
 
-    def _lost(self, drop: LostStream, task: TrackedTask) -> list[Piece]:
+    def _lost(self, recovery: _Recovery, task: TrackedTask) -> list[Piece]:
         """Return that the stream was lost, and how to subscribe again."""
         again = f"press {self._first}{{subscribe}} to subscribe again"
         waits = task.now.state == State.AUTH_REQUIRED
         hint = again
-        if self._waiting is not None:
+        if recovery.timer is not None:
             hint = "reconnecting soon"
         elif task.id in self.reconnecting:
             hint = "reconnecting"
-        elif self._rejected:
+        elif recovery.rejected:
             hint = f"subscription rejected, press {self._first}{{compare}} to get the task"
-        elif (self.automatic or waits) and self._tries:
-            hint = f"{counted(self._tries, 'attempt')} failed, {again}"
+        elif (self.automatic or waits) and recovery.tries:
+            hint = f"{counted(recovery.tries, 'attempt')} failed, {again}"
         ended = f"{self._glyphs.cross} ended while the task is {short(task.now.state)}   "
-        problem = "" if drop.broken or waits else ended
+        problem = "" if recovery.lost.broken or waits else ended
         return [(problem, "bold $state-bad"), *with_keys(hint, "bold $state-warning")]
 
     @property
