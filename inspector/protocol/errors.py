@@ -243,6 +243,7 @@ class Fault:
     - `seen`: what failed and why, as a sentence; `hint`: what to do next.
     - `error`: the error in the response of the agent.
     - `kind`: the kind of failure, None if no hint depends on it.
+    - `cause`: the sentence in `seen` about why credentials were not accepted, `""` if that is not known.
     """
 
     whose: Whose
@@ -251,6 +252,7 @@ class Fault:
     hint: str = ""
     error: ProtocolError | None = None
     kind: FaultKind | None = None
+    cause: str = ""
 
     @property
     def denied(self) -> bool:

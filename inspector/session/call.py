@@ -15,6 +15,7 @@ from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import TextAppended
 from inspector.protocol.bindings.base import Answer, GrpcRequest, HttpRequest, WireRequest
 from inspector.protocol.errors import BY_NAME, INVALID_RESPONSE, Fault, FaultCode, FaultKind, ProtocolError, Whose
+from inspector.protocol.http_status import REDIRECTING, UNROUTED
 from inspector.protocol.jsonvalue import WEB_PAGE
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Request, Unreadable
@@ -40,7 +41,6 @@ from inspector.wire.client.grpc import GrpcClient
 from inspector.wire.client.http import Client
 from inspector.wire.client.observations import Ending, Head, Observation, Sent
 from inspector.wire.client.upload import Upload
-from inspector.wire.discovery import REDIRECTS
 
 if TYPE_CHECKING:  # most commands use neither
     from inspector.session.compose.checks import MessageWarning
@@ -249,14 +249,14 @@ def _of_status(exchange: Exchange, head: Head) -> Fault:
     if fault := explain_head(head, exchange.sent_token):
         unexplained = reason and fault.kind is FaultKind.UNEXPLAINED_DENIAL
         return replace(fault, seen=f"{fault.seen.removesuffix('.')}: {reason}.") if unexplained else fault
-    if head.status in REDIRECTS:
+    if head.status in REDIRECTING:
         seen = f"The interface redirects ({head.status}) to {head.header('location') or 'no location'}."
         hint = "Redirects of calls are not followed: correct the URL on the card, for example its trailing slash."
         return Fault(Whose.AGENT, INVALID_RESPONSE, seen, hint)
     seen = f"The interface returned {head.status} {head.reason}{f': {reason}' if reason else ''}."
     if head.status in _GATEWAY:
         return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, CHECK_GATEWAY)
-    if head.status not in (404, 405):
+    if head.status not in UNROUTED:
         return Fault(Whose.AGENT, "InternalError" if head.status >= 500 else INVALID_RESPONSE, seen, CHECK_LOG)
     hint = "Check that the card has the URL where the agent listens."
     if _is_reached(exchange):

@@ -19,6 +19,7 @@ from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.card import AgentCard
 from inspector.protocol.challenge import is_login_page
 from inspector.protocol.errors import FaultError
+from inspector.protocol.http_status import REDIRECTING
 from inspector.protocol.operations import PUSH, STREAMING, Operation
 from inspector.protocol.selection import DECLARED, Choice, alternatives
 from inspector.session.catalog_listing import CatalogFoundError, Listing
@@ -238,7 +239,7 @@ async def fetch_card(
             if fetch.status != HTTPStatus.UNAUTHORIZED or not credentials.are_for(url):
                 break
         location = fetch.head.header("location") if fetch.head else ""
-        if fetch.status not in discovery.REDIRECTS or not location:
+        if fetch.status not in REDIRECTING or not location:
             return fetch
         before = url
         try:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from inspector.protocol.card import AgentCard
 from inspector.protocol.challenge import Challenge, is_login_page, read_challenges
 from inspector.protocol.errors import OTHER_REASONS, Fault, FaultCode, FaultKind, Whose
+from inspector.protocol.http_status import REDIRECTING
 from inspector.protocol.model import Json
 from inspector.protocol.oauth import claimed_date
 from inspector.protocol.security import requirements, requirements_in_words
@@ -17,7 +18,7 @@ from inspector.text.units import duration
 from inspector.wire.client.credentials import origin
 from inspector.wire.client.faults import PROXY_HINT
 from inspector.wire.client.observations import Head
-from inspector.wire.discovery import LOGIN_PAGE_HINT, REDIRECTS
+from inspector.wire.discovery import LOGIN_PAGE_HINT
 
 CREDENTIALS_HINT = "Add --bearer or --header; credentials are sent only to the origin of the URL that you type."
 """What to do if nothing is known about why credentials are required."""
@@ -70,7 +71,7 @@ def explain_head(head: Head, token: SentToken) -> Fault | None:
         asked = fields.get("proxy-authenticate", "")
         seen = f"The proxy requires credentials: {head.status} {head.reason}{f', {asked}' if asked else ''}."
         return Fault(Whose.YOURS, FaultCode.UNREACHABLE, seen, PROXY_HINT)
-    if head.status in REDIRECTS and is_login_page(location, token.url):
+    if head.status in REDIRECTING and is_login_page(location, token.url):
         seen = f"The interface redirects ({head.status}) to a login page: {location}."
         return Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, LOGIN_PAGE_HINT)
     return None
@@ -80,7 +81,7 @@ def denial(status: int, details: str, cause: Cause | None) -> Fault:
     """Return the fault of a response that demands credentials, with the cause if it is known."""
     seen = f"{MEANING_OF_STATUS[status]}{details}."
     if cause:
-        return Fault(Whose.YOURS, CODE_OF_STATUS[status], f"{seen} {cause.seen}", cause.remedy)
+        return Fault(Whose.YOURS, CODE_OF_STATUS[status], f"{seen} {cause.seen}", cause.remedy, cause=cause.seen)
     hint = FORBIDDEN_HINT if status == 403 else CREDENTIALS_HINT
     return Fault(Whose.YOURS, CODE_OF_STATUS[status], seen, hint, kind=FaultKind.UNEXPLAINED_DENIAL)
 

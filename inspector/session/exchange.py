@@ -20,6 +20,7 @@ from inspector.protocol.content import Content
 from inspector.protocol.errors import FaultCode
 from inspector.protocol.extensions import may_have_uses
 from inspector.protocol.http_fields import header
+from inspector.protocol.http_status import DENYING, REDIRECTING
 from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import INTERRUPTED, short
 from inspector.protocol.model import (
@@ -41,9 +42,8 @@ from inspector.session.payload import describe, describe_http_error
 from inspector.session.recorder import Recorder
 from inspector.session.tasks import TaskFold
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Observation, Sent, Trailers
-from inspector.wire.discovery import REDIRECTS
 
-UNANSWERED = frozenset({401, 403}) | REDIRECTS
+UNANSWERED = DENYING | REDIRECTING
 """If the response has one of these statuses, its body is not an A2A error: the request did not reach the agent."""
 
 _LOWEST_ERROR = 300

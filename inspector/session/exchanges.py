@@ -14,6 +14,7 @@ from inspector.findings.finding import Severity, worst_of
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import INVALID_RESPONSE, Whose
 from inspector.protocol.http_fields import header
+from inspector.protocol.http_status import DENYING
 from inspector.wire.client.observations import Ending
 from inspector.wire.endpoint import endpoint_of
 
@@ -27,8 +28,7 @@ _NARROWEST = 0.001
 _REMOTE = frozenset({Whose.AGENT.value, Whose.NETWORK.value})
 """Who is responsible for a broken exchange that shows something about the host."""
 _SUCCESS = range(200, 300)
-_DENIED_HTTP = frozenset({401, 403})
-_DENIED = _DENIED_HTTP | {16, 7}
+_DENIED = DENYING | {16, 7}
 """The HTTP and gRPC statuses for missing or wrong credentials: UNAUTHENTICATED is 16, PERMISSION_DENIED 7."""
 
 
@@ -167,7 +167,7 @@ class Exchanges:
         """Return the last exchange with the host of a URL that was answered with 401 or 403, None without one."""
         host = _host(url)
         newest_first = (each for each in reversed(self._by_number.values()) if not each.login)
-        return next((each for each in newest_first if each.status in _DENIED_HTTP and _host(each.url) == host), None)
+        return next((each for each in newest_first if each.status in DENYING and _host(each.url) == host), None)
 
     def has_succeeded(self, url: str) -> bool:
         """Return whether the host of a URL has answered an exchange with a success status."""

@@ -15,15 +15,14 @@ from inspector.protocol.card import CARD_PATHS, AgentCard
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import read_card
 from inspector.protocol.errors import Fault, FaultCode, FaultError, FaultKind, Whose, usage_error
+from inspector.protocol.http_status import DENYING, REDIRECTING
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Json, Unreadable
 from inspector.text.limited_file import read_limited
 from inspector.text.reference import grpc_url, har_hint, is_grpc, local_path, with_scheme
 from inspector.wire.client.faults import PROXY_HINT
 
-REDIRECTS = frozenset({301, 302, 303, 307, 308})
-
-_REFUSALS = frozenset({401, 403, 407, 429})
+_REFUSALS = DENYING | {407, 429}
 _CORRECT_CARD = "Correct the card; A2A 1.0 lists its required members in section 4.4.1."
 _SQLITE = b"SQLite format 3\0"
 _APPLICATION_ID = slice(68, 72)
@@ -259,7 +258,7 @@ def not_found(
     if private:
         seen = f"The card of {reference} was not fetched ({outcomes})."
         return Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, f"If you trust the address, add --trust {private}.")
-    if statuses & {401, 403}:
+    if statuses & DENYING:
         code = FaultCode.AUTH_FAILED if 403 in statuses else FaultCode.CREDENTIALS_MISSING
         seen, kind = f"The card of {reference} requires credentials ({outcomes}).", None
         hint = "Add --bearer TOKEN or --header 'Name: value'."
@@ -281,7 +280,7 @@ def not_found(
     if broken is not None:
         seen = f"No card was found at {reference} ({outcomes})."
         return Fault(broken.whose, FaultCode.CARD_NOT_FOUND, seen, broken.hint)
-    whose = Whose.AGENT if statuses & REDIRECTS else Whose.YOURS  # without a redirect, the URL itself may be wrong
+    whose = Whose.AGENT if statuses & REDIRECTING else Whose.YOURS  # without a redirect, the URL itself may be wrong
     hint = "Check that this is the base URL of the agent; its documentation or log names the URL of the card."
     if max(statuses, default=0) >= HTTPStatus.INTERNAL_SERVER_ERROR:
         whose = Whose.AGENT

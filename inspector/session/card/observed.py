@@ -11,6 +11,7 @@ from inspector.capture.store import Capture
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.card import AgentCard, AgentExtension
 from inspector.protocol.circumstances import named_extensions
+from inspector.protocol.http_status import DENYING
 from inspector.protocol.operations import Operation
 from inspector.text.units import counted
 from inspector.wire.client.observations import Ending
@@ -19,7 +20,6 @@ _KINDS = frozenset({Kind.REQUEST, Kind.RESPONSE, Kind.BODY, Kind.TRAILERS, Kind.
 _EXTENSIONS = frozenset({"a2a-extensions", "x-a2a-extensions"})
 _OPERATIONS = frozenset(operation.value for operation in Operation)
 _FAILED = frozenset({"error", "unreadable", HTTP_ERROR})
-_DENIED = frozenset({401, 403})
 _MOST_SEARCHED = 20
 """The number of events at the beginning of a stream that are searched for one that can be read."""
 ENDED_EARLY = "STREAM-001"
@@ -173,7 +173,7 @@ class ObservedBehaviour:
         tally = self.operations.setdefault(call.operation, CallCounts())
         if error := _error(call, end):
             tally.failed += 1
-            tally.denied += call.status in _DENIED
+            tally.denied += call.status in DENYING
             tally.last_error = error
             return
         tally.succeeded += 1

@@ -12,6 +12,7 @@ from inspector.findings.signatures.verify import SignatureResult, protected_head
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import usage_error
+from inspector.protocol.http_status import REDIRECTING
 from inspector.protocol.jsonvalue import parse_strictly
 from inspector.protocol.model import Unreadable
 from inspector.session.connection import MOST_REDIRECTS, Connection, DocumentFetch
@@ -19,7 +20,6 @@ from inspector.session.session import Session
 from inspector.text.typed_path import typed_path
 from inspector.text.units import counted
 from inspector.wire.client.observations import Body, Frames
-from inspector.wire.discovery import REDIRECTS
 from inspector.wire.signing_keys import read_answer, read_file, refusal
 
 GET_KEYS = "GetKeys"
@@ -106,7 +106,7 @@ async def _fetch(session: Session, url: str, card_url: str) -> KeySet:
         if fetch.fault is not None:
             return KeySet(notes=(f"The keys at {url} could not be fetched: {fetch.fault.seen}",))
         location = fetch.head.header("location") if fetch.head else ""
-        if fetch.status not in REDIRECTS or not location:
+        if fetch.status not in REDIRECTING or not location:
             return fetch.keys
         try:
             url = urljoin(url, location)

@@ -109,7 +109,7 @@ class Doctor:
         """Add a result to the report, secrets masked."""
         text = self._session.journal.redactor.text
         message, remedy, url = map(text, (unmasked.message, unmasked.remedy, unmasked.url))
-        fault = unmasked.fault and replace(unmasked.fault, seen=message, hint=remedy, error=None)
+        fault = unmasked.fault and replace(unmasked.fault, seen=message, hint=remedy, error=None, cause="")
         step = replace(unmasked, message=message, remedy=remedy, url=url, fault=fault)
         self.report.steps.append(step)
         self._session.note(f"{step.name}: {step.message}", DOCTOR)

@@ -11,6 +11,7 @@ from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Finding, Severity
 from inspector.protocol.card import AgentCard
 from inspector.protocol.errors import FaultError, FaultKind
+from inspector.protocol.http_status import UNROUTED
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Artifact, Task, TaskRequest
 from inspector.protocol.operations import Operation
@@ -51,7 +52,6 @@ _NO_OPERATION = (
     "The interface responded to GetTask, so that its URL is correct: the agent does not have {operation} there, or a "
     "proxy in front of it blocks it."
 )
-_UNROUTED = frozenset({404, 405, 501})
 
 
 async def try_message(
@@ -112,7 +112,7 @@ def _judge(session: Session, call: Call, *, ended: bool, stopped: bool = False) 
         return step(False, fault.seen, _UNFRAMED)
     if fault is not None:
         lost = _NO_OPERATION.format(operation=exchange.context.operation.value)
-        return step(False, fault.seen, lost if exchange.status in _UNROUTED else fault.hint)
+        return step(False, fault.seen, lost if exchange.status in UNROUTED else fault.hint)
     frames = session.journal.capture.select(kinds={Kind.FRAME}, exchange=exchange.number)
     if not frames and stopped:
         return step(None, f"stopped after {duration(took)}, before the response")

@@ -14,6 +14,7 @@ from inspector.findings.finding import Finding, Severity
 from inspector.findings.rules import RULES
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultKind, ProtocolError
+from inspector.protocol.http_status import DENYING, UNROUTED
 from inspector.protocol.model import TaskRequest, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
@@ -27,7 +28,6 @@ from inspector.wire.client.credentials import origin
 from inspector.wire.endpoint import endpoint_of, proxy_of
 from inspector.wire.port_protocol import port_protocol, port_remedy
 
-_CREDENTIALS_NEEDED = frozenset({401, 403})
 _OTHER_PORT = frozenset({400, 426})
 """The statuses with which servers answer HTTP on a port with TLS, and HTTP/1.1 on a port with HTTP/2 only."""
 _OTHER_PLACE = frozenset({0, 301, 302, 303, 307, 308, 400, 404, 405, 421, 426, 502, 503})
@@ -104,12 +104,11 @@ def _denial(call: Call, fault: Fault, result: str) -> str:
     """Return the result with why an interface denied the call."""
     answer, status = call.exchange.answer, call.exchange.status
     source = answer.name if isinstance(answer, ProtocolError) else ""
-    if status in _CREDENTIALS_NEEDED:
+    if status in DENYING:
         source = str(status)
-    cause = fault.seen.partition(" The token ")[2]
     if not source:  # a client certificate
         return fault.seen
-    return f"{result} ({source}){f': the token {cause}' if cause else ''}"
+    return f"{result} ({source}){f': {fault.cause[0].lower()}{fault.cause[1:]}' if fault.cause else ''}"
 
 
 def _withheld(session: Session, url: str, binding: str) -> str:
@@ -176,4 +175,4 @@ def _is_other(exchange: Exchange) -> bool:
     answer = exchange.answer
     if isinstance(answer, ProtocolError):
         return answer.name in _WRONG_VERSION or answer.code in (-32600, -32602, -32603, None)
-    return isinstance(answer, Unreadable) or exchange.status in (404, 405)
+    return isinstance(answer, Unreadable) or exchange.status in UNROUTED

@@ -16,6 +16,7 @@ from inspector.findings.finding import Finding
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
+from inspector.protocol.http_status import REDIRECTING
 from inspector.protocol.model import Json
 from inspector.protocol.oauth import SECRET_MEMBERS, OAuthError, json_object, read_error, token_claims
 from inspector.session.connection import DocumentFetch
@@ -25,7 +26,6 @@ from inspector.text.sanitise import clean
 from inspector.wire.client.credentials import origin
 from inspector.wire.client.http import Client
 from inspector.wire.client.observations import Body, Frames
-from inspector.wire.discovery import REDIRECTS
 from inspector.wire.private_address import nearer_address
 
 OPERATION = "Login"
@@ -222,7 +222,7 @@ def refusal(fetch: LoginFetch, what: str) -> FaultError:
         seen = f"The authorization server refused {what}: {text(error.in_words)[:_QUOTED]}."
         hint = _HINTS.get(error.code, "Check the registration of the client at the authorization server.")
         return RefusedError(Fault(Whose.YOURS, FaultCode.AUTH_FAILED, seen, hint))
-    if fetch.status in REDIRECTS:
+    if fetch.status in REDIRECTING:
         location = text(fetch.head.header("location") if fetch.head else "")
         seen = f"The authorization server answered the request for {what} with a redirect to {location or 'nowhere'}."
         hint = "Redirects are not followed with credentials: correct the URL on the card or in the metadata."

@@ -44,6 +44,25 @@ async def test_the_only_card_at_the_older_path_is_a_finding(session: Session):
     assert "CARD-112" in session.journal.found
 
 
+@pytest.mark.parametrize(
+    ("description", "seen"),
+    [
+        ("Denied. The token is malformed", "credentials are required (401)"),
+        ("the token has expired", "credentials are required (401): the token has expired."),
+    ],
+)
+async def test_the_cause_of_a_denial_is_not_read_out_of_the_words_of_the_agent(
+    session: Session, description: str, seen: str
+):
+    async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
+        challenge = f'Bearer error="invalid_token", error_description="{description}"'
+        return web.Response(status=401, headers={"WWW-Authenticate": challenge})
+
+    async with agent(answer) as url:
+        report = await examine(session, url)
+    assert the(report, AS_1_0).message == seen
+
+
 async def test_required_credentials_are_reported_with_a_remedy(session: Session):
     async def answer(request: web.BaseRequest, call: Any) -> web.StreamResponse:
         return web.Response(status=401, headers={"WWW-Authenticate": "Bearer"})
