@@ -171,6 +171,22 @@ async def test_a_running_test_is_shown_and_a_run_can_be_stopped(open_app: Open, 
         assert not driver.session.journal.exchanges.open
 
 
+async def test_a_key_is_not_lost_if_the_results_change_before_its_effect(open_app: Open, mock: str, tmp_path: Path):
+    path = check_file(tmp_path, asking("000"), asking("001"))
+    async with open_app(mock, NORMAL) as driver:
+        view = await loaded(driver, path)
+        feed = driver.widget("#check-list", Feed)
+        feed.action_first()
+        await driver.settled()
+        for row in (1, 2):
+            feed.action_line_step(1)
+            view.refresh_view()  # the message about the move was not handled yet
+            assert feed.cursor == row
+        await driver.settled()
+        assert view.selected is not None
+        assert view.selected.id == "REPORT-001"
+
+
 async def test_tests_are_not_run_while_a_file_is_read_and_no_file_is_read_while_tests_begin(
     open_app: Open, mock: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):

@@ -119,6 +119,18 @@ class ChecksView(View):
 
     def refresh_view(self) -> None:
         """Show the current results; the cursor stays on its test."""
+        if self._list.has_moved:  # the message about the key may not have arrived yet
+            self._take_selected()
+        self._show_results()
+
+    def _take_selected(self) -> None:
+        """Remember the test under the cursor."""
+        selected = self.selected
+        if selected is not self._selected:
+            self._selected, self._request = selected, 0
+
+    def _show_results(self) -> None:
+        """Show the current results, with the cursor on the test that is remembered."""
         has_tests = self._checks is not None
         self.set_class(not has_tests, "-message")
         if self._list.show_message(self._problems, self._recent, has_tests=has_tests):
@@ -173,7 +185,7 @@ class ChecksView(View):
 
     def on_feed_highlighted(self) -> None:
         """Show the test under the cursor."""
-        self._selected, self._request = self.selected, 0
+        self._take_selected()
         self._show_detail()
 
     # Requests
@@ -243,7 +255,7 @@ class ChecksView(View):
             if before is not None:
                 self._checks.keep_results(before)
             self._selected = self._same_item(self._selected)
-        self.refresh_view()
+        self._show_results()
         self.refresh_bindings()
         return self._checks is not None
 
@@ -389,7 +401,7 @@ class ChecksView(View):
         """Select the test that sent a request."""
         tests = self._checks.tests if self._checks is not None else ()
         self._selected = next((test for test in tests if seq in test.requests), self._selected)
-        self.refresh_view()
+        self._show_results()
 
     def selected_record(self) -> Record | None:
         """Return the selected request of the test."""

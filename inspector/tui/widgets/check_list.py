@@ -46,6 +46,8 @@ class CheckListPane(Pane):
         self._glyphs = glyphs
         self.rows = CheckRows(glyphs)
         self._message: object = None
+        self._cursor = 0
+        """The row of the cursor when the results were shown."""
         self.words = WordFilter("words in the result, id, name, level, tags or suite")
         self._feed = Feed(COLUMNS, self.rows, id="check-list", follow=False)
         self._text = FactView(id="check-message")
@@ -88,6 +90,12 @@ class CheckListPane(Pane):
         index = self.rows.index_of(selected)
         if index is not None:
             self._feed.cursor = index
+        self._cursor = self._feed.cursor
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether the cursor was moved since the results were shown."""
+        return self._feed.cursor != self._cursor
 
     def show_message(self, problems: Sequence[Problem], recent: Sequence[Path], *, has_tests: bool) -> bool:
         """Show the introduction or the problems of the file, if there are no tests; return whether that changes."""
