@@ -255,9 +255,7 @@ class RunningCommand:
 
     def _unsent(self, fault: Fault) -> Fault:
         """Return the fault of a call whose credentials were not sent."""
-        login = self.login_hint() if self.session.credentials.only_tokens else ""
-        hint = login or self.session.settings.trust_hint(origin(self.session.agent_url))
-        return replace(fault, hint=f"The credentials were not sent: {self.session.credentials.why_withheld}. {hint}")
+        return replace(fault, hint=self.session.credentials.unsent_hint(self.session.agent_url, self.login_hint()))
 
     def _rejected(self, fault: Fault, login: str) -> Fault:
         """Return the fault of a call whose credentials were rejected; a known cause keeps its remedy."""

@@ -183,7 +183,7 @@ class Order:
             blind="" in task.artifacts,
         )
 
-    def check(self, event: Event) -> tuple[Misfit, ...]:
+    def add(self, event: Event) -> tuple[Misfit, ...]:
         """Add the next event, and return how it contradicts the earlier events."""
         misfits = self._context(event.context_id)
         match event:

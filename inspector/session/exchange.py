@@ -206,7 +206,7 @@ class Exchange(Recorder):
 
     def _payloads(self, raws: Sequence[bytes]) -> Iterator[Payload]:
         """Return the size and the masked bytes of frames."""
-        if self.context.binding.events and self.context.operation not in PUSH:
+        if self.context.binding.uses_sse and self.context.operation not in PUSH:
             masked = self.journal.redactor.bodies(raws)
         else:
             masked = [self.mask(raw) for raw in raws]

@@ -49,7 +49,7 @@ def payload_json(record: Record, request: Record) -> bytes:
     if record.kind is Kind.TRAILERS:
         return _status(record)
     binding, dialect = interface_of(request)
-    if record.kind is Kind.FRAME and (binding is None or binding.events):
+    if record.kind is Kind.FRAME and (binding is None or binding.uses_sse):
         frames = Decoder(len(record.raw) + 1).feed(record.raw)
         return frames[0].data or b"" if frames else record.raw
     if binding is None or dialect is None or record.kind not in _PAYLOADS or record.operation not in OPERATIONS:

@@ -161,9 +161,7 @@ class Session:
             found = await self.cards.find(reference)
         except FaultError as error:
             if self.settings.withheld and error.fault.denied:
-                why, hint = self.credentials.why_withheld, self.settings.trust_hint(origin(self._url))
-                hint = f"The credentials were not sent: {why}. {hint}"
-                raise FaultError(replace(error.fault, hint=hint)) from error
+                raise FaultError(replace(error.fault, hint=self.credentials.unsent_hint(self._url))) from error
             raise
         self.connection = replace(found, choice=self._select(found))
         self.credentials.place_key(found.card)

@@ -70,6 +70,15 @@ class SessionCredentials:
         """Return the client certificate for TLS handshakes with the host of a URL, None without one."""
         return self.current.certificate_for(url)
 
+    def unsent_hint(self, url: str, log_in: str = "") -> str:
+        """Return why the credentials were not sent to a URL, and how they are.
+
+        The origin can be trusted, except for tokens, which are only sent to the origins for which they were issued:
+        then `log_in` is the hint, if there is one.
+        """
+        hint = (log_in if self.only_tokens else "") or self._session.settings.trust_hint(origin(url))
+        return f"The credentials were not sent: {self.why_withheld}. {hint}"
+
     @property
     def only_tokens(self) -> bool:
         """Return whether all credentials are tokens of logins, which are sent to their own origins only."""

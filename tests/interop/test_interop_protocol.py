@@ -66,7 +66,7 @@ def folded(task_id: str, events: list[Event]) -> AssembledTask:
     task = AssembledTask(task_id)
     order = Order()
     for at, event in enumerate(events):
-        assert order.check(event) == ()
+        assert order.add(event) == ()
         task.apply(event, float(at))
     return task
 

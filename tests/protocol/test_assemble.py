@@ -40,7 +40,7 @@ def applied(*events: Any) -> tuple[AssembledTask, list[Misfit]]:
     misfits: list[Misfit] = []
     for at, event in enumerate(events):
         task.apply(event, float(at))
-        misfits += order.check(event)
+        misfits += order.add(event)
     return task, misfits
 
 
@@ -246,7 +246,7 @@ def test_the_order_of_a_task_is_that_of_its_events():
     events = [chunk("x", last_chunk=True), chunk("z", key="b"), status(State.COMPLETED)]
     order = Order()
     for event in events:
-        order.check(event)
+        order.add(event)
     task, _ = applied(*events)
     assert Order.of(task) == order
     assert Order.of(applied(chunk("x", key=""))[0]).blind

@@ -77,7 +77,7 @@ class Acceptor:
 
     def __init__(self, version: str, binding: Binding, request_id: str | int | float | None) -> None:
         self._request_id = request_id
-        self._is_json = binding.events
+        self._is_json = binding.uses_sse
         self._enveloped = binding.name == JSONRPC.name
         self._type = _envelope_type(version) if self._enveloped else _event_type(version, binding.name)
         self._decode = msgspec.json.Decoder(self._type).decode

@@ -71,7 +71,7 @@ class StreamJudge(ExchangeObserver):
         super().__init__()
         self._repeats = False
         self._plain = True
-        self._sse = call.binding.events
+        self._sse = call.binding.uses_sse
         self._last: tuple[Finding, ...] = ()
         self._call = call
         self._known_order = known_order
@@ -218,7 +218,7 @@ class StreamJudge(ExchangeObserver):
             framed,
             content.value,
             content.answer,
-            content.raw if call.binding.events else b"",
+            content.raw if call.binding.uses_sse else b"",
             charset,
         )
         found = judge_payload(payload)
@@ -272,7 +272,7 @@ class StreamJudge(ExchangeObserver):
             if _lacks_artifacts(event, facts.value):
                 state.order.blind = True
             if task in ("", self.task_id):
-                facts.misfits = state.order.check(event)
+                facts.misfits = state.order.add(event)
 
     def _note_unreadable(self) -> None:
         """Note an unreadable event, so that its content is not reported as missing later."""

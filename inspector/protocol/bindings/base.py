@@ -132,7 +132,7 @@ class Binding:
     - `read`: converts the bytes of a payload to JSON, which `decode_answer` reads with the status of the response.
     - `read_event`: reads an event of a stream in one step, as `read` and `decode_item` do in two; returns None if these
       have to read it.
-    - `events`: whether streams are Server-Sent Events; otherwise they consist of bare payloads.
+    - `uses_sse`: whether streams are Server-Sent Events; otherwise they consist of bare payloads.
     - `whole`: whether the request is built in memory, so that no file can be read while it is sent.
     - `complete_url`: completes the URL of an interface, given the URL of the card.
     - `show`: returns a payload as JSON text if it can be read; `mask`: returns it with its secrets masked. The boolean
@@ -146,7 +146,7 @@ class Binding:
     decode_answer: Callable[[Dialect, Operation, int, Json], Answer]
     decode_item: Callable[[Dialect, Json], Item]
     read_event: Callable[[Dialect, bytes], Event | None] = lambda _dialect, _raw: None
-    events: bool = True
+    uses_sse: bool = True
     whole: bool = False
     complete_url: Callable[[str, str], str] = lambda url, _card_url: url
     show: Callable[[Dialect, Operation, bytes, bool], bytes] = lambda _dialect, _operation, raw, _is_request: raw

@@ -24,7 +24,6 @@ from inspector.session.doctor.steps import REFUSED, REJECTED, REQUIRED, Step, pa
 from inspector.session.exchange import Exchange
 from inspector.session.hints import CHECK_LOG
 from inspector.session.session import Session
-from inspector.wire.client.credentials import origin
 from inspector.wire.endpoint import endpoint_of, proxy_of
 from inspector.wire.port_protocol import port_protocol, port_remedy
 
@@ -115,10 +114,8 @@ def _withheld(session: Session, url: str, binding: str) -> str:
     """Return the remedy if there are credentials that are not sent to the origin of an interface, else `""`."""
     if not session.credentials.current or session.credentials.current.are_for(url):
         return ""
-    hint = session.settings.trust_hint(origin(url))
-    if session.credentials.only_tokens:
-        hint = f"Log in for this interface: a2a-inspect auth login with --transport {binding}."
-    return f"The credentials were not sent: {session.credentials.why_withheld}. {hint}"
+    log_in = f"Log in for this interface: a2a-inspect auth login with --transport {binding}."
+    return session.credentials.unsent_hint(url, log_in)
 
 
 async def other_protocol(url: str, status: int, fault: Fault | None, *, grpc: bool = False) -> tuple[str, str] | None:

@@ -206,5 +206,5 @@ class PushJudge:
         if isinstance(event, Unreadable) or not task:
             return PushedEvent(delivery, reading, registration, attempt)
         known = task in self._tasks
-        misfits = self._orders.setdefault(task, Order()).check(event) if delivery.accepted else ()
+        misfits = self._orders.setdefault(task, Order()).add(event) if delivery.accepted else ()
         return PushedEvent(delivery, reading, registration, attempt, event, known, misfits)

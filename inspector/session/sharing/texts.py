@@ -182,7 +182,7 @@ class Rewriter:
         binding, dialect = interface_of(request)
         if binding and dialect and record.kind in _PAYLOADS and record.operation in OPERATIONS:
             is_request = record.kind is Kind.REQUEST
-            hide = self._events if binding.events and record.kind is Kind.FRAME else self.json
+            hide = self._events if binding.uses_sse and record.kind is Kind.FRAME else self.json
             return binding.mask(dialect, Operation(record.operation), record.raw, is_request, hide)
         return self._events(record.raw) if record.kind in (Kind.FRAME, Kind.KEEPALIVE) else self.json(record.raw)
 
