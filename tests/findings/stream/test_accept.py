@@ -94,7 +94,7 @@ def payload(version: str, binding: str, event: Any, text: str = "") -> Payload:
     answer = wire.decode_item(dialect, whole)
     media_type = "text/event-stream"
     return Payload(
-        binding, Operation.STREAM, version, "1", 200, media_type, True, whole, answer, raw if wire.events else b""
+        binding, Operation.STREAM, version, "1", 200, media_type, True, whole, answer, raw if wire.uses_sse else b""
     )
 
 
