@@ -173,12 +173,14 @@ def _has_key(scheme: ApiKeyScheme, headers: Mapping[str, str], query: Mapping[st
 class Authentication:
     """The credentials that are sent to the agent at `url`, compared with the requirements of its card.
 
-    `token` is the token of the login in use, if any: its scheme and its scopes are compared, too.
+    `token` is the token of the login in use, if any: its scheme and its scopes are compared, too. `not_renewed` is why
+    it could not be renewed, else `""`.
     """
 
     credentials: Credentials = field(default_factory=Credentials)
     url: str = ""
     token: Token | None = None
+    not_renewed: str = ""
 
     def alternatives(self, card: AgentCard, skill: AgentSkill | None = None) -> list[Alternative]:
         """Return the alternatives of the agent or of a skill, and what of them is missing."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from dataclasses import field, replace
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import httpx
 
@@ -59,14 +59,24 @@ _DENYING_STATUSES = {"UNAUTHENTICATED": HTTPStatus.UNAUTHORIZED, "PERMISSION_DEN
 """The gRPC statuses that deny a call, with the HTTP statuses of the same meaning."""
 
 
+class Renewer(Protocol):
+    """Renews tokens before they expire."""
+
+    async def renew(self, url: str) -> Credentials | None:
+        """Return other credentials for a URL if its token expires soon, None if nothing has changed."""
+
+    def why_not_renewed(self, url: str) -> str:
+        """Return why the token for a URL could not be renewed, `""` if it was not tried or succeeded."""
+
+
 @dataclass(slots=True, eq=False)
 class Call:
     """A request to send: iterate over it to send it, then read `exchange` and `fault`.
 
     `wire` is the request without credentials, `webhook` the webhook that it registers. `push` returns the push service,
     None if the session has not used it. If `raw`, credentials do not replace headers of `wire`.
-    `renew` returns other credentials for a URL if a token expires, None if not. `upload` counts the bytes of the body
-    that were sent.
+    `renewer` renews a token that expires, None for credentials that stay as they are. `upload` counts the bytes of the
+    body that were sent.
     """
 
     exchange: Exchange
@@ -79,7 +89,7 @@ class Call:
     webhook: WebhookRegistration | None = None
     warnings: tuple[MessageWarning, ...] = ()
     raw: bool = False
-    renew: Callable[[str], Awaitable[Credentials | None]] | None = None
+    renewer: Renewer | None = None
     upload: Upload = field(default_factory=Upload, init=False)
 
     @property
@@ -117,8 +127,8 @@ class Call:
         Closing the iterator ends the call.
         """
         exchange, webhook, push, stalls = self.exchange, self.webhook, self.push(), StallMeter()
-        if self.renew is not None:
-            self.credentials = await self.renew(self.wire.url) or self.credentials
+        if self.renewer is not None:
+            self.credentials = await self.renewer.renew(self.wire.url) or self.credentials
         if webhook is not None and push is not None:
             push.confirm(webhook)
         try:
@@ -154,7 +164,10 @@ class Call:
         fault = fault_of(self.exchange)
         if fault is None or not self.credentials.are_for(self.wire.url):
             return fault
-        return explain_rejected(fault, self.exchange.circumstances.card)
+        fault = explain_rejected(fault, self.exchange.circumstances.card)
+        why = self.renewer.why_not_renewed(self.wire.url) if self.renewer is not None and fault.denied else ""
+        seen = f"{fault.seen} The token was not renewed: {why}"
+        return replace(fault, seen=self.exchange.journal.redactor.text(seen)) if why else fault
 
 
 def fault_of(exchange: Exchange) -> Fault | None:

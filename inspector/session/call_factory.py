@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ from inspector.protocol.errors import usage_error
 from inspector.protocol.model import Request, SendRequest
 from inspector.protocol.operations import CHANGING, Operation
 from inspector.session import lazy_loading
-from inspector.session.call import Call
+from inspector.session.call import Call, Renewer
 from inspector.session.connection import Target, not_offered
 from inspector.session.exchange import CallContext, Exchange
 from inspector.session.journal import Journal
@@ -32,8 +32,8 @@ if TYPE_CHECKING:  # features that are loaded on first use
 class CallFactory:
     """Makes calls with the clients of a session.
 
-    `push` returns the push service, None if it was not used. `renew` returns new credentials for a URL before the call,
-    None if those at hand are valid. If `read_only`, calls that may change something at the agent raise `FaultError`.
+    `push` returns the push service, None if it was not used. `renewer` renews tokens before a call. If
+    `read_only`, calls that may change something at the agent raise `FaultError`.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class CallFactory:
         client: Client,
         grpc: GrpcClient,
         push: Callable[[], PushService | None],
-        renew: Callable[[str], Awaitable[Credentials | None]],
+        renewer: Renewer,
         *,
         read_only: bool = False,
     ) -> None:
@@ -52,7 +52,7 @@ class CallFactory:
         self._client = client
         self._grpc = grpc
         self._push = push
-        self._renew = renew
+        self._renewer = renewer
         self._read_only = read_only
 
     def message(self, draft: Draft, target: Target, *, stream: bool, keep_warnings: bool) -> Call:
@@ -89,7 +89,7 @@ class CallFactory:
         if signed:
             return self._call(context, SendRequest(), wire, target.credentials, raw=True)
         # Renewing a token would add the credentials.
-        return self._call(context, SendRequest(), wire, target.credentials.withheld(), raw=True, renew=None)
+        return self._call(context, SendRequest(), wire, target.credentials.withheld(), raw=True, renewer=None)
 
     def again(self, sent: Record, target: Target) -> Call:
         """Prepare the message of a recorded request as a new message; raises `FaultError`."""
@@ -130,7 +130,7 @@ class CallFactory:
             what = "a request of your own" if members.get("raw") else context.operation
             raise usage_error(f"Read-only: {what} is not sent.", "Start a2a-inspect without --read-only.")
         exchange = Exchange(self._journal, context.operation.value, context, self._tasks)
-        members.setdefault("renew", self._renew)
+        members.setdefault("renewer", self._renewer)
         return Call(exchange, request, wire, self._client, self._grpc, credentials, self._push, **members)
 
 

@@ -81,7 +81,7 @@ class GrpcCardReader:
         interface = AgentInterface(url=url, protocol_binding=BINDING.name, protocol_version=dialect.version)
         for offer in credentials.attempts:
             call = self.prepare(Choice(interface, dialect, BINDING, "to read the card"))
-            call.credentials, call.renew = offer, None  # they were renewed before, and must not replace those withheld
+            call.credentials, call.renewer = offer, None  # renewed before; others must not replace those withheld
             fault = await call.finish()
             denied = fault is not None and fault.code == FaultCode.CREDENTIALS_MISSING
             if not denied or not credentials.are_for(url):

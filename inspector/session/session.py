@@ -369,7 +369,7 @@ class Session:
         """The factory of calls, which is loaded with the first call."""
         from inspector.session.call_factory import CallFactory  # noqa: PLC0415 - it uses lazy_loading itself
 
-        own = self.journal, self.tasks, self.client, self.grpc, self._used_push, self.credentials.renew
+        own = self.journal, self.tasks, self.client, self.grpc, self._used_push, self.credentials
         return CallFactory(*own, read_only=self.settings.read_only)
 
     def _target(self, choice: Choice | None) -> Target:

@@ -64,7 +64,8 @@ class SessionCredentials:
     @property
     def authentication(self) -> Authentication:
         """Return the credentials that are sent to the agent, to compare them with the requirements of its card."""
-        return Authentication(self.current, self._session.agent_url, self.token)
+        url = self._session.agent_url
+        return Authentication(self.current, url, self.token, self.why_not_renewed(url))
 
     def certificate_for(self, url: str) -> ClientCertificate | None:
         """Return the client certificate for TLS handshakes with the host of a URL, None without one."""
@@ -108,6 +109,10 @@ class SessionCredentials:
     async def renew(self, url: str) -> Credentials | None:
         """Renew the token for a URL if it expires soon; return the new credentials, None if nothing has changed."""
         return self.current if self._has_logins and await self.logins.renew(url) else None
+
+    def why_not_renewed(self, url: str) -> str:
+        """Return why the token for a URL could not be renewed, `""` if it was not tried or succeeded."""
+        return self.logins.why_not_renewed(url) if self._has_logins else ""
 
     async def aclose(self) -> None:
         """Wait some seconds for running renewals of tokens, so that no refresh token is lost."""

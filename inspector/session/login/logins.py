@@ -71,6 +71,8 @@ class Logins:
         self._renewals: set[asyncio.Task[Any]] = set()
         self._refused: dict[str, str] = {}
         """The token that the server refused to renew, which is not tried again, for each origin."""
+        self._not_renewed: dict[str, tuple[str, str]] = {}
+        """The token whose last renewal failed, and the reason, for each origin."""
         self._renew_after: dict[str, float] = {}
         """When a renewal is tried again after the server issued no token, in seconds since 1970, for each origin."""
 
@@ -172,12 +174,19 @@ class Logins:
                 if isinstance(error, RefusedError):
                     self._refused[current.key.origin] = current.access_token
                 self._renew_after[current.key.origin] = self._clock() + _RETRY_SECONDS
+                self._not_renewed[current.key.origin] = current.access_token, error.fault.seen
                 self._note(f"the token was not renewed: {error.fault.sentence()}")
                 return
             renewed = self._to_renew(url)
             if renewed is not None and renewed.expires_at is not None:  # do not renew it for each request
                 now = self._clock()
                 self._renew_after[renewed.key.origin] = now + (renewed.expires_at - now) / 2
+
+    def why_not_renewed(self, url: str) -> str:
+        """Return why the token for a URL could not be renewed, `""` if it was not tried or succeeded."""
+        token = self.token_for(url)
+        value, why = self._not_renewed.get(token.key.origin, ("", "")) if token is not None else ("", "")
+        return why if token is not None and token.access_token == value else ""
 
     def _note(self, label: str) -> None:
         self._journal.append(Kind.NOTE, self._clock(), label=label)

@@ -209,8 +209,9 @@ class CardFacts:
         for sent in self._auth.sent:
             self._write.text("", f"sent: {sent}", "card--good", act=EnterCredentials())
         if self._auth.token is not None:
-            text = login_in_words(self._auth.token, time.time())
-            self._write.text("", text, "card--good", act=EnterCredentials())
+            problem = self._auth.not_renewed
+            text = login_in_words(self._auth.token, time.time(), problem)
+            self._write.text("", text, "card--warning" if problem else "card--good", act=EnterCredentials())
         if required or schemes or self._auth.sent:
             wanted = "change credentials" if self._auth.sent else "log in, or enter a secret"
             hint = f"{wanted} ({key_of('credentials')})"

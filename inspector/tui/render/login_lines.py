@@ -16,6 +16,8 @@ from inspector.tui.render.text_lines import BLANK, Paragraph, labelled, without_
 from inspector.tui.render.times import ago, clock
 
 _LABEL = 10
+_PROBLEM = 200
+"""The most characters of the reason why a token was not renewed."""
 _SCOPES = 300
 """The most characters of scopes that are shown."""
 _DAY = 86_400
@@ -129,9 +131,11 @@ def expiry_in_words(token: Token, now: float) -> str:
     return f"{when}, then you have to log in again: the server issued no refresh token"
 
 
-def login_in_words(token: Token, now: float) -> str:
-    """Return a login that is in use, in one line."""
+def login_in_words(token: Token, now: float, not_renewed: str = "") -> str:
+    """Return a login that is in use, in one line; `not_renewed` is why its token could not be renewed."""
     named = f"{clean_line(token.key.scheme, 40)} as {clean_line(token.subject or token.key.client_id, 60)}"
     scopes = f", scopes {_scopes(token.scopes)}" if token.scopes else ""
     expires = "expired" if token.expires_within(0, now) else "expires"
+    if not_renewed:
+        return f"logged in with {named}{scopes}, the token was not renewed: {clean_line(not_renewed, _PROBLEM)}"
     return f"logged in with {named}{scopes}, {expires} {expiry_in_words(token, now)}"

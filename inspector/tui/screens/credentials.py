@@ -123,7 +123,9 @@ def _required(session: Session, glyphs: Glyphs) -> list[Paragraph]:
         text = f"{padded(alternative.words, width)}   {alternative.result}"
         lines.append(Paragraph((f"  {sign} ", style), text, "line--text"))
     if (token := session.credentials.token) is not None:
-        lines.append(Paragraph((f"{glyphs.check} ", "line--good"), login_in_words(token, time.time()), "line--good"))
+        problem = session.credentials.authentication.not_renewed
+        sign, style = (glyphs.cross, "line--warning") if problem else (glyphs.check, "line--good")
+        lines.append(Paragraph((f"{sign} ", style), login_in_words(token, time.time(), problem), style))
     return [*lines, *refused]
 
 

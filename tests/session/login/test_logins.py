@@ -118,6 +118,25 @@ async def test_the_refused_renewals_of_two_agents_are_both_remembered(
     assert [await session.credentials.logins.renew(url) for url in urls] == [False, False]
 
 
+async def test_a_denied_call_names_why_its_token_was_not_renewed(authority: Authority, open_session: OpenSession):
+    authority.serve()
+    authority.tokens = [(400, {"error": "invalid_grant"}), (200, granted(access_token="canary-second"))]
+    authority.agent.routes["/rpc"] = giving({}, status=401)
+    session = await open_session(authority.url)
+    key = TokenKey(authority.agent.url, "oauth", CLIENT)
+    soon = {"expires_at": time.time() + 1, "refresh_token": "canary-refresh"}
+    logins = session.credentials.logins
+    logins.use(Token(key, "canary-first", token_url=f"{authority.url}/token", **soon))
+    fault = await session.list_tasks().finish()
+    assert fault is not None
+    assert "The token was not renewed: " in fault.seen
+    assert "invalid_grant" in fault.seen
+    assert "canary" not in fault.seen
+    assert session.credentials.authentication.not_renewed
+    logins.use(Token(key, "canary-other", token_url=f"{authority.url}/token", **soon))
+    assert session.credentials.authentication.not_renewed == "", "of the token in use only"
+
+
 async def test_a_request_without_credentials_does_not_get_those_that_are_renewed(
     authority: Authority, open_session: OpenSession
 ):
