@@ -255,6 +255,8 @@ class OptionReader(argparse.ArgumentParser):
             known = [name.strip(" '()").partition(" ")[0] for name in found["known"].split(",")]
             cased = {name.lower(): name for name in known}
             hint = "".join(f"Did you mean {cased[name]}? " for name in nearest(found["value"].lower(), cased)) + hint
+            if message.startswith("argument -o") and "--report" in self._option_string_actions:
+                hint = f"Other formats are reports: --report {found['value']}=FILE. {hint}"
         if found := _WITHOUT_VALUE.search(message):
             hint = f"Write a value that begins with a hyphen as {found[1]}=VALUE. {hint}"
         raise usage(f"{message[:1].upper()}{message[1:]}.", hint)
