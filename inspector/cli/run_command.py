@@ -24,7 +24,7 @@ from inspector.cli.signals import on_signal
 from inspector.options import Options
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.lifecycle import is_terminal
-from inspector.session.connection import GET_CARD
+from inspector.session.card_fetch import GET_CARD
 from inspector.session.hints import STREAM_LEFT_OPEN
 from inspector.session.session import Session
 from inspector.session.settings import Settings, settings_from

@@ -13,8 +13,9 @@ from inspector.protocol.ai_catalog import WELL_KNOWN, Catalog, Entry, EntryKind,
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Unreadable
+from inspector.session.card_fetch import fetch_card
 from inspector.session.catalog_listing import MOST_NAMES, CatalogFoundError, Listing
-from inspector.session.connection import Access, Connection, card_inside, fetch_card, find_card
+from inspector.session.connection import Access, Connection, card_inside, find_card
 from inspector.session.denial import CODE_OF_STATUS
 from inspector.session.journal import Journal
 from inspector.text.reference import local_path, with_scheme

@@ -15,7 +15,8 @@ from inspector.protocol.jsonvalue import dump
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
 from inspector.session.call import Call
-from inspector.session.connection import Access, CardAttempt, Connection
+from inspector.session.card_fetch import CardAttempt
+from inspector.session.connection import Access, Connection
 from inspector.session.journal import Journal
 from inspector.text.reference import grpc_url
 from inspector.wire.client.credentials import Credentials

@@ -30,13 +30,7 @@ from inspector.session import lazy_loading
 from inspector.session.bookmarks import Bookmarks
 from inspector.session.card_finder import CardFinder
 from inspector.session.checker import Checker
-from inspector.session.connection import (
-    Connection,
-    Target,
-    mask_reference,
-    same_choice,
-    unavailable_reason,
-)
+from inspector.session.connection import Connection, Target, mask_reference, same_choice, unavailable_reason
 from inspector.session.journal import Journal
 from inspector.session.payload import payload_json
 from inspector.session.session_credentials import SessionCredentials

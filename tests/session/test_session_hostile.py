@@ -20,7 +20,7 @@ from inspector.protocol.dialects.registry import DIALECTS
 from inspector.protocol.operations import Operation
 from inspector.protocol.sse import Decoder
 from inspector.session.call import fault_of
-from inspector.session.connection import CardFetch
+from inspector.session.card_fetch import CardFetch
 from inspector.session.exchange import CallContext, Exchange
 from inspector.session.journal import Journal
 from inspector.session.recorder import Recorder

@@ -11,7 +11,7 @@ from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import FaultCode, FaultError
 from inspector.protocol.jsonvalue import dump, parse
 from inspector.session import checker
-from inspector.session.connection import CardFetch, search_card
+from inspector.session.card_fetch import CardFetch, search_card
 from inspector.session.session import Session
 from inspector.text.reference import is_grpc, local_path
 from inspector.wire import discovery

@@ -15,7 +15,8 @@ from inspector.protocol.errors import usage_error
 from inspector.protocol.http_status import REDIRECTING
 from inspector.protocol.jsonvalue import parse_strictly
 from inspector.protocol.model import Unreadable
-from inspector.session.connection import MOST_REDIRECTS, Connection, DocumentFetch
+from inspector.session.card_fetch import MOST_REDIRECTS, DocumentFetch
+from inspector.session.connection import Connection
 from inspector.session.session import Session
 from inspector.text.typed_path import typed_path
 from inspector.text.units import counted

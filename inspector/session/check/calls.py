@@ -42,9 +42,9 @@ from inspector.protocol.model import (
 from inspector.protocol.operations import REQUESTS, STREAMING, Operation
 from inspector.protocol.selection import Choice
 from inspector.session.call import Call
+from inspector.session.card_fetch import GET_CARD, CardFetch, fetch_card
 from inspector.session.check.document.steps import CARD, OPERATIONS, RawRequest
 from inspector.session.check.result import StepError
-from inspector.session.connection import GET_CARD, CardFetch, fetch_card
 from inspector.session.payload import payload_json
 from inspector.session.session import Session
 from inspector.session.stream_deadline import StreamDeadline

@@ -18,7 +18,8 @@ from inspector.findings.finding import Severity
 from inspector.protocol.bindings.grpc import complete_url
 from inspector.protocol.errors import Fault, FaultCode, FaultError, FaultKind, Whose
 from inspector.protocol.selection import Choice, options
-from inspector.session.connection import CardFetch, Connection, card_not_found, fetch_card, mask_reference
+from inspector.session.card_fetch import CardFetch, card_not_found, fetch_card
+from inspector.session.connection import Connection, mask_reference
 from inspector.session.doctor.candidates import Candidate, bypass, other_places, other_versions, without_doubled_path
 from inspector.session.doctor.credentials import credentials_step, demanded_in_words
 from inspector.session.doctor.message_check import try_message

@@ -12,7 +12,7 @@ from inspector.protocol.errors import Fault, FaultKind
 from inspector.protocol.model import Json
 from inspector.protocol.security import requirements_in_words
 from inspector.protocol.selection import Choice, Option
-from inspector.session.connection import CardFetch
+from inspector.session.card_fetch import CardFetch
 from inspector.wire.discovery import FoundCard
 
 CREDENTIALS = "credentials"

@@ -25,7 +25,7 @@ from inspector.protocol.model import (
 )
 from inspector.protocol.operations import Operation
 from inspector.protocol.sse import Decoder, Frame
-from inspector.session.connection import GET_CARD, CardFetch, DocumentFetch
+from inspector.session.card_fetch import GET_CARD, CardFetch, DocumentFetch
 from inspector.session.exchange import CallContext, Exchange
 from inspector.session.importers.har_file import HarEntry
 from inspector.session.journal import Journal

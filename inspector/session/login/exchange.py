@@ -19,7 +19,7 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
 from inspector.protocol.http_status import REDIRECTING
 from inspector.protocol.model import Json
 from inspector.protocol.oauth import SECRET_MEMBERS, OAuthError, json_object, read_error, token_claims
-from inspector.session.connection import DocumentFetch
+from inspector.session.card_fetch import DocumentFetch
 from inspector.session.journal import Journal
 from inspector.session.login.state import Step
 from inspector.text.sanitise import clean

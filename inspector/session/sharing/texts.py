@@ -16,7 +16,7 @@ from inspector.protocol.jsonvalue import parse
 from inspector.protocol.lifecycle import State
 from inspector.protocol.model import Unreadable
 from inspector.protocol.operations import Operation
-from inspector.session.connection import GET_CARD
+from inspector.session.card_fetch import GET_CARD
 from inspector.session.payload import OPERATIONS, interface_of, payload_json
 
 _STRUCTURAL = frozenset({"binding", "code", "dialect", "how", "http", "login", "method", "name", "whose"})

@@ -15,7 +15,8 @@ from inspector.capture.records import Kind, Record
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.errors import Fault
 from inspector.session.card.signing import fetch_keys, verify_card
-from inspector.session.connection import GET_CARD, Connection
+from inspector.session.card_fetch import GET_CARD
+from inspector.session.connection import Connection
 from inspector.session.session import Session
 from inspector.tui import lazy_loading
 from inspector.tui.keys import bind, key_of

@@ -18,7 +18,7 @@ from inspector.capture.records import Kind
 from inspector.findings.finding import Finding, most_severe_first
 from inspector.protocol.errors import Fault, FaultCode, FaultKind, Whose
 from inspector.protocol.operations import Operation
-from inspector.session.connection import GET_CARD
+from inspector.session.card_fetch import GET_CARD
 from inspector.session.journal import Journal
 from inspector.text.units import duration
 from inspector.tui.keys import COMMANDS, VIEW, key_of
