@@ -51,7 +51,7 @@ def test_the_security_requirements_are_compared_with_the_credentials(cli: RunCli
     lines = cli("card", "get", "-a", agent.url, "--bearer", "s3cret").out.splitlines()
     assert [line for line in lines if line.startswith("Security: ")] == [
         "Security: a bearer token and a client certificate (missing: a client certificate)",
-        "Security: a bearer token (met)",
+        "Security: a bearer token (given)",
     ]
     assert [line for line in lines if line.startswith("Skill security: ")] == [
         "Skill security: a bearer token and OAuth 2.0 (password) with write (met)"

@@ -85,7 +85,7 @@ def _heading(text: str) -> Option:
 
 def _columns(choice: Choice) -> tuple[str, str, str]:
     traits = choice.dialect.traits
-    alias = "" if traits.declared in ("", traits.version) else f" (another name of {traits.declared})"
+    alias = "" if traits.declared in ("", traits.version) else f" (= {traits.declared})"
     return f"A2A {traits.version}{alias}", choice.binding.name, clean_line(choice.interface.url, _LONGEST_URL)
 
 

@@ -35,6 +35,7 @@ _INTERFACE = "interface"
 _CLOSE = "close"
 _CREDENTIALS = "credentials"
 CREDENTIALS_NEEDED = "credentials needed"
+_REJECTED = "credentials rejected"
 """The state of an agent that refused the last request for lack of credentials."""
 
 
@@ -88,7 +89,7 @@ class Status:
             worst=journal.worst,
             failure=journal.capture.failure or "",
             login=short_expiry(token, time.time()) if token is not None else ("", ""),
-            denied=doing == CREDENTIALS_NEEDED,
+            denied=doing in (CREDENTIALS_NEEDED, _REJECTED),
         )
 
 
@@ -101,7 +102,9 @@ def _true_state(session: Session, light: str, doing: str) -> tuple[str, str]:
     state = host.state.value if host is not None else ""
     if host is not None and state == "unreachable":
         return "bad", f"{state} since {clock(host.since)}"
-    return ("bad", state) if state == CREDENTIALS_NEEDED else (light, doing)
+    if state == CREDENTIALS_NEEDED:
+        return "bad", _REJECTED if session.credentials.current.are_for(session.agent_url) else state
+    return light, doing
 
 
 class StatusBar(Static):
