@@ -54,7 +54,7 @@ def test_the_security_requirements_are_compared_with_the_credentials(cli: RunCli
         "Security: a bearer token (given)",
     ]
     assert [line for line in lines if line.startswith("Skill security: ")] == [
-        "Skill security: a bearer token and OAuth 2.0 (password) with write (met)"
+        "Skill security: a bearer token and OAuth 2.0 (password) with write (given)"
     ]
     [refused] = [line for line in lines if line.startswith("Security scheme: ")]
     assert refused.startswith("Security scheme: sso: password is not used: deprecated: ")
