@@ -224,6 +224,10 @@ class FaultKind(Enum):
     """Credentials may be required, and nothing is known about the reason."""
     UNEXPLAINED_REJECTION = auto()
     """The credentials were rejected, and nothing is known about the reason."""
+    NOT_HTTP = auto()
+    """The response is not HTTP: the port may be that of another server, or of gRPC."""
+    OTHER_PROTOCOL = auto()
+    """The server uses another protocol than the URL names: with or without TLS, or not HTTP/2."""
     LOGIN_PAGE = auto()
     """The URL of the card redirects to a login page."""
     CLIENT_CERTIFICATE = auto()

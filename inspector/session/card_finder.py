@@ -7,13 +7,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from inspector.lazy_dataclass import dataclass
-from inspector.protocol.errors import INVALID_RESPONSE, FaultCode, FaultError, usage_error
+from inspector.protocol.errors import INVALID_RESPONSE, FaultCode, FaultError, FaultKind, usage_error
 from inspector.protocol.selection import Choice
 from inspector.session.connection import Access, Connection, find_card, read_card_file, refetch_card
 from inspector.session.journal import Journal
 from inspector.text.reference import grpc_url, is_grpc, local_path, mistake_in_host, with_scheme
 from inspector.wire.client.credentials import Credentials
-from inspector.wire.client.faults import CHECK_PORT
 from inspector.wire.client.http import Client
 from inspector.wire.discovery import PrivateRedirectError, is_in_catalog, read_raw
 
@@ -64,7 +63,7 @@ class CardFinder:
                 await self.catalogs.offer(reference)
             if path is None and self.prefers_grpc and error.fault.code in _NOT_OVER_HTTP:
                 return await self._instead_of_http(reference, error)
-            if path is None and error.fault.hint == CHECK_PORT:
+            if path is None and error.fault.kind is FaultKind.NOT_HTTP:
                 hint = f"{error.fault.hint} If it is its gRPC port, use {grpc_url(reference)}."
                 raise FaultError(replace(error.fault, hint=hint)) from error
             raise

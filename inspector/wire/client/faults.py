@@ -21,12 +21,12 @@ from inspector.wire.client.observations import Ending
 TOO_LARGE = "Check whether the agent should send that much; the limit protects this machine."
 _CHECK_NAME = "Check the spelling, the network connection and, in a container, its DNS."
 _CHECK_FIREWALL = "Check host and port; a firewall may drop the packets."
-CHECK_PORT = "Check that this is the port of the agent, and check what a proxy before it sends."
+_CHECK_PORT = "Check that this is the port of the agent, and check what a proxy before it sends."
 _USE_HTTP = "If the agent uses plain http on this port, use http:// instead of https://."
 _USE_PLAIN_GRPC = "If this port has no TLS, its URL has to start with grpc:// or http://."
 _USE_GRPC_TLS = "If this port uses TLS, its URL has to start with grpcs:// or https://."
 _CHECK_GRPC_PORT = "Check that this is the gRPC port: gRPC needs HTTP/2, and most agents use a separate port for it."
-_ABOUT_URL = frozenset({CHECK_PORT, _USE_HTTP, _USE_PLAIN_GRPC, _USE_GRPC_TLS, _CHECK_GRPC_PORT})
+_ABOUT_URL = frozenset({FaultKind.NOT_HTTP, FaultKind.OTHER_PROTOCOL})
 """The hints about a URL whose scheme or port is probably wrong."""
 _CHECK_TRUST = "Correct the environment variables SSL_CERT_FILE and SSL_CERT_DIR, or remove them."
 _CHECK_CONNECTION = "Check the host, the port and the network connection."
@@ -108,7 +108,7 @@ def explain(error: Exception, url: str, certificate: ClientCertificate | None = 
             )
         case ssl.SSLError():
             seen = f"TLS with {host} failed: {_words(cause)}."
-            fault = _agent(seen, _USE_HTTP)
+            fault = _agent(seen, _USE_HTTP, kind=FaultKind.OTHER_PROTOCOL)
             return _of_alert(fault, _words(cause), host, certificate)
         case socket.gaierror():
             return _network(f"The name {host} could not be resolved: {_words(cause)}.", _CHECK_NAME)
@@ -163,7 +163,8 @@ def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fau
             if words.startswith(_LONG_HEAD):
                 return _invalid(f"Stopped reading: the head of the response of {host} is too large.", TOO_LARGE)
             describe = _invalid if headed else _agent  # a server without HTTP is not an agent
-            return describe(f"The response of {host} is not valid HTTP: {_http_words(words)}.", CHECK_PORT)
+            seen = f"The response of {host} is not valid HTTP: {_http_words(words)}."
+            return describe(seen, _CHECK_PORT, kind=FaultKind.NOT_HTTP)
         case httpx.TransportError():
             seen = f"The connection to {host} was lost: {_words(_root(error))}."
             return _network(seen, "Check whether the agent or a proxy closed it.")
@@ -174,7 +175,7 @@ def _explain_http(error: Exception, host: str, url: str, *, headed: bool) -> Fau
 
 def of_typed_url(fault: Fault) -> Fault:
     """Return the fault of a request to a URL that the user typed: if it is about the URL, it is not the agent's."""
-    return replace(fault, whose=Whose.YOURS) if fault.hint in _ABOUT_URL else fault
+    return replace(fault, whose=Whose.YOURS) if fault.kind in _ABOUT_URL else fault
 
 
 def _of_alert(fault: Fault, words: str, host: str, certificate: ClientCertificate | None) -> Fault:
@@ -330,14 +331,13 @@ def _unreached(words: str, call: GrpcRequest, certificate: ClientCertificate | N
         hint = "Check its names, dates and chain. --insecure trusts any chain; use it in development only."
         return _agent(f"The certificate of {host} was refused: {why}.", hint)
     if "andshake failed" in words:
-        hint = _USE_PLAIN_GRPC
-        return _of_alert(_agent(f"TLS with {host} failed: {why}.", hint), why, host, certificate)
+        fault = _agent(f"TLS with {host} failed: {why}.", _USE_PLAIN_GRPC, kind=FaultKind.OTHER_PROTOCOL)
+        return _of_alert(fault, why, host, certificate)
     if any(mark in words for mark in _NO_GRPC):
-        hint = _CHECK_GRPC_PORT
-        return _agent(f"{call.target} does not use HTTP/2.", hint)
+        return _agent(f"{call.target} does not use HTTP/2.", _CHECK_GRPC_PORT, kind=FaultKind.OTHER_PROTOCOL)
     if call.tls and any(mark in words for mark in _ENDED):
         return _after_handshake(_agent(f"{call.target} closed the connection after the TLS handshake."), certificate)
     if "Socket closed" in words or "recvmsg" in words:
-        hint = _USE_GRPC_TLS
-        return _agent(f"{call.target} accepted the connection and closed it.", hint)
+        seen = f"{call.target} accepted the connection and closed it."
+        return _agent(seen, _USE_GRPC_TLS, kind=FaultKind.OTHER_PROTOCOL)
     return _network(f"Connecting to {call.target} failed: {why}.", _CHECK_CONNECTION)
