@@ -63,8 +63,7 @@ class CallFactory:
         composed = lazy_loading.compose(draft, tenant=choice.interface.tenant, push=config, whole=choice.binding.whole)
         composed.check()
         request, operation = composed.request, Operation.STREAM if stream else Operation.SEND
-        about = draft.task_id, draft.context_id, draft.label
-        context = _context(target, operation, request, draft.request_id, *about)
+        context = _context(target, operation, request, draft.request_id, draft.task_id, draft.context_id, draft.label)
         wire = composed.encode(target.url, choice, operation)
         warnings: tuple[MessageWarning, ...] = ()
         if target.card is not None:
@@ -94,8 +93,14 @@ class CallFactory:
     def again(self, sent: Record, target: Target) -> Call:
         """Prepare the message of a recorded request as a new message; raises `FaultError`."""
         request = lazy_loading.message_to_resend(sent)
-        about = request.message.task_id or "", request.message.context_id or "", sent.label
-        return self.operation(Operation(sent.operation), request, target, *about)
+        return self.operation(
+            Operation(sent.operation),
+            request,
+            target,
+            task_id=request.message.task_id or "",
+            context_id=request.message.context_id or "",
+            label=sent.label,
+        )
 
     def operation(
         self,
@@ -142,5 +147,15 @@ def _context(
     dialect, binding = choice.dialect, choice.binding
     if not binding.offers(dialect, operation):
         raise usage_error(f"{not_offered(operation, choice)}.")
-    about = request_id, task_id, context_id, request, target.card, choice.interface
-    return CallContext(operation, dialect, binding, *about, label)
+    return CallContext(
+        operation,
+        dialect,
+        binding,
+        request_id,
+        task_id,
+        context_id,
+        request,
+        card=target.card,
+        interface=choice.interface,
+        label=label,
+    )

@@ -90,8 +90,14 @@ class Session:
             raise
         self.grpc = GrpcClient(self.settings.limits, **tls)
         self._url = ""
-        wanted = self.settings.transports, self.settings.version
-        self.cards = CardFinder(self.journal, self.client, self.access, self.extended_card, *wanted)
+        self.cards = CardFinder(
+            self.journal,
+            self.client,
+            self.access,
+            self.extended_card,
+            preferred=self.settings.transports,
+            version=self.settings.version,
+        )
 
     @property
     def may_send(self) -> bool:
@@ -355,16 +361,31 @@ class Session:
 
         The tenant is that of the interface unless the request has one.
         """
-        about = task_id, context_id, label, webhook
-        return self._calls.operation(operation, request, self._target(choice), *about, whole_body=whole_body)
+        return self._calls.operation(
+            operation,
+            request,
+            self._target(choice),
+            task_id=task_id,
+            context_id=context_id,
+            label=label,
+            webhook=webhook,
+            whole_body=whole_body,
+        )
 
     @cached_property
     def _calls(self) -> CallFactory:
         """The factory of calls, which is loaded with the first call."""
         from inspector.session.call_factory import CallFactory  # noqa: PLC0415 - it uses lazy_loading itself
 
-        own = self.journal, self.tasks, self.client, self.grpc, self._used_push, self.credentials
-        return CallFactory(*own, read_only=self.settings.read_only)
+        return CallFactory(
+            self.journal,
+            self.tasks,
+            self.client,
+            self.grpc,
+            self._used_push,
+            self.credentials,
+            read_only=self.settings.read_only,
+        )
 
     def _target(self, choice: Choice | None) -> Target:
         """Return where a call over an interface is sent, by default over the interface in use."""

@@ -80,8 +80,9 @@ async def lint_url(
         is_complete = fetch.status == 200 and fetch.fault is None
         return is_complete and (expected or isinstance(fetch.found, discovery.FoundCard))
 
-    places = session.journal, session.client, credentials, url
-    fetch, attempts = await search_card(*places, may_be_card, exact=exact, below=True)
+    fetch, attempts = await search_card(
+        session.journal, session.client, credentials, url, may_be_card, exact=exact, below=True
+    )
     fetch.raise_if_catalog(url, credentials)
     headers = fetch.head.headers if fetch.head else ()
     failed = attempts[0].outcome if len(attempts) > 1 else ""

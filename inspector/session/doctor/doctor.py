@@ -280,8 +280,9 @@ class Doctor:
             began = time.perf_counter()
             try:
                 async with asyncio.timeout(self._timeouts.call):
-                    places = session.journal, session.client, credentials, url
-                    fetch = await fetch_card(*places, probe=True, also_at=also_at)
+                    fetch = await fetch_card(
+                        session.journal, session.client, credentials, url, probe=True, also_at=also_at
+                    )
             except TimeoutError:
                 yield replace(self._no_response(f"card at {path_of(url)}", began), card_path=path_of(url))
                 return
