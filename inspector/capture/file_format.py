@@ -119,10 +119,10 @@ def read(path: Path) -> sqlite3.Connection:
         raise CaptureError(f"Cannot open the capture {path}: {reason(error)}.") from error
     if not stat.S_ISREG(status.st_mode):
         raise CaptureError(f"{path} is not a file.", CHECK_PATH)
-    if hint := har_hint(path):
-        raise CaptureError(f"{path} is not a capture of a2a-inspect.", hint)
     if not status.st_size:
         raise CaptureError(f"{path} is empty: nothing was recorded in it.", COPY_AGAIN)
+    if (hint := har_hint(path)) and not _is_database(path):
+        raise CaptureError(f"{path} is not a capture of a2a-inspect.", hint)
     try:
         connection = _connect(path, "ro")
         try:
@@ -205,6 +205,19 @@ def _create_tables(connection: sqlite3.Connection, path: Path) -> None:
         connection.execute(statement)
     connection.execute("INSERT INTO meta VALUES ('written_by', ?)", (f"a2a-inspect {__version__}",))
     connection.execute("COMMIT")
+
+
+_SQLITE = b"SQLite format 3\0"
+"""How a database begins."""
+
+
+def _is_database(path: Path) -> bool:
+    """Return whether a file is an SQLite database, or cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_SQLITE)) == _SQLITE
+    except OSError:
+        return True  # the error is reported when it is opened
 
 
 def _check(connection: sqlite3.Connection, path: Path) -> None:

@@ -23,7 +23,7 @@ from inspector.session.doctor.steps import (
     Report,
     Step,
 )
-from inspector.text.units import duration
+from inspector.text.units import counted, duration
 
 
 def doctor(invocation: Invocation, out: Output) -> int:
@@ -45,7 +45,8 @@ async def _examine(current: RunningCommand) -> None:
         else:
             out.field("Valid", Styled("unknown", Role.WARNING), ", not all checks were made")
             _print_details(current, report)
-        raise asyncio.CancelledError(_progress(report)) from None
+        last = f", the last: {report.steps[-1].name}" if report.steps else ""
+        raise asyncio.CancelledError(f"{counted(len(report.steps), 'check')} made{last}") from None
     if out.json:
         out.document(_as_json(current, report))
     else:

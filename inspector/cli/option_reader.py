@@ -12,6 +12,7 @@ from inspector import PROGRAM
 from inspector.agents_file import NAME, REFERENCE, NamedAgent, NamedAgents, load_agents, resolved
 from inspector.cli.errors import usage
 from inspector.cli.nearest import nearest
+from inspector.cli.values import REPORTS
 from inspector.env_files import PREFIX, EnvFiles
 from inspector.protocol.errors import FaultError
 from inspector.settings_file import Stored, meaning_of
@@ -255,8 +256,9 @@ class OptionReader(argparse.ArgumentParser):
             known = [name.strip(" '()").partition(" ")[0] for name in found["known"].split(",")]
             cased = {name.lower(): name for name in known}
             hint = "".join(f"Did you mean {cased[name]}? " for name in nearest(found["value"].lower(), cased)) + hint
-            if message.startswith("argument -o") and "--report" in self._option_string_actions:
-                hint = f"Other formats are reports: --report {found['value']}=FILE. {hint}"
+            is_report = found["value"] in REPORTS and "--report" in self._option_string_actions
+            if is_report and message.startswith("argument -o"):
+                hint = f"This is a format of reports: --report {found['value']}=FILE. {hint}"
         if found := _WITHOUT_VALUE.search(message):
             hint = f"Write a value that begins with a hyphen as {found[1]}=VALUE. {hint}"
         raise usage(f"{message[:1].upper()}{message[1:]}.", hint)

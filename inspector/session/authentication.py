@@ -113,7 +113,7 @@ class Alternative(NamedTuple):
     def result(self) -> str:
         """Return whether there are credentials for it, and for which part there are none.
 
-        Whether they are valid, only the agent knows.
+        Only the agent knows whether they are valid.
         """
         lacking = " and ".join(self.missing)
         return "given" if not lacking else "missing" if lacking == self.words else f"missing: {lacking}"

@@ -47,13 +47,13 @@ UNANSWERED = DENYING | REDIRECTING
 """If the response has one of these statuses, its body is not an A2A error: the request did not reach the agent."""
 
 _LOWEST_ERROR = 300
+"""The lowest HTTP status with which no result is sent."""
 _STREAM_ENDINGS = {
     Ending.COMPLETE: StreamEnding.COMPLETE,
     Ending.BROKEN: StreamEnding.INTERRUPTED,
     Ending.LIMIT: StreamEnding.LIMIT,
     Ending.STOPPED: StreamEnding.STOPPED,
 }
-"""The lowest HTTP status with which no result is sent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ _NARROWEST = 0.001
 _REMOTE = frozenset({Whose.AGENT.value, Whose.NETWORK.value})
 """Who is responsible for a broken exchange that shows something about the host."""
 _SUCCESS = range(200, 300)
-_DENIED = DENYING | {16, 7}
+DENIED = DENYING | {16, 7}
 """The HTTP and gRPC statuses for missing or wrong credentials: UNAUTHENTICATED is 16, PERMISSION_DENIED 7."""
 
 
@@ -264,7 +264,7 @@ class Exchanges:
         elif not summary.status and not summary.received and not broken:
             return
         else:
-            denied = summary.status in _DENIED
+            denied = summary.status in DENIED
             state = Reachability.CREDENTIALS_NEEDED if denied else Reachability.RESPONDING
         host = _host(summary.url)
         if summary.status in _SUCCESS:

@@ -68,12 +68,11 @@ def next_step(capture: Capture, lost: LostStream, attempts: int) -> NextStep:
 
     Subscribe until `DELAYS` is used up. If the agent rejects a subscription, get the task once, then do nothing.
     """
+    if not is_rejected(capture, lost):
+        return NextStep.SUBSCRIBE if attempts < len(DELAYS) else NextStep.NOTHING
     requests = capture.select(kinds=(Kind.REQUEST,), task=lost.task_id, after=lost.through, limit=_MOST_SEARCHED)
-    if any(record.operation == Operation.GET for record in requests):
-        return NextStep.NOTHING
-    if is_rejected(capture, lost):
-        return NextStep.GET
-    return NextStep.SUBSCRIBE if attempts < len(DELAYS) else NextStep.NOTHING
+    is_asked = any(record.operation == Operation.GET for record in requests)
+    return NextStep.NOTHING if is_asked else NextStep.GET
 
 
 def is_rejected(capture: Capture, lost: LostStream) -> bool:

@@ -75,11 +75,10 @@ def har_hint(path: Path) -> str:
 def mistake_in_host(reference: str) -> str:
     """Return why the host of a URL or a host cannot exist, `""` if it can: a host contains no spaces."""
     try:
-        host = urlsplit(with_scheme(reference)).netloc
+        host = urlsplit(with_scheme(reference)).netloc.rpartition("@")[2]
     except ValueError:  # brackets without an address; the client rejects the URL
         return ""
-    has_space = any(letter.isspace() for letter in host)
-    return f"“{reference}” is not a URL, a host or the path of a file." if has_space else ""
+    return f"“{host}” cannot be a host: it contains a space." if any(map(str.isspace, host)) else ""
 
 
 def _with_two_slashes(reference: str) -> str:

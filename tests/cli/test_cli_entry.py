@@ -68,7 +68,8 @@ def test_every_command_shows_its_own_help(cli: RunCli, name: str):
 def test_the_format_of_a_report_is_not_one_of_the_output(cli: RunCli, command: str):
     ran = cli(command, "x", "-o", "junit")
     assert ran.code == 2
-    assert "Other formats are reports: --report junit=FILE." in ran.err
+    assert "This is a format of reports: --report junit=FILE." in ran.err
+    assert "--report" not in cli(command, "x", "-o", "jsno").err
 
 
 def test_help_about_a_group_lists_its_commands(cli: RunCli):

@@ -153,6 +153,11 @@ async def test_the_task_is_requested_once_also_if_the_agent_does_not_respond(age
     session = await open_session(agent.url)
     await say(session)
     drop = dropped(session)
+    await drive(session.get("t"))
+    assert next_step(session.journal.capture, drop, 1) is NextStep.SUBSCRIBE, "nothing was rejected yet"
+    session = await open_session(agent.url)
+    await say(session)
+    drop = dropped(session)
     await drive(session.subscribe("t"))
     assert next_step(session.journal.capture, drop, 1) is NextStep.GET
     assert (await drive(session.get("t"))).fault is not None

@@ -92,7 +92,17 @@ def test_other_references_are_different(other: str):
 
 @pytest.mark.parametrize(
     ("reference", "is_wrong"),
-    [("weather agent", True), ("http://weather agent/a", True), ("host/a b", False), ("http://[", False), ("", False)],
+    [
+        ("weather agent", True),
+        ("http://weather agent/a", True),
+        ("host/a b", False),
+        ("http://[", False),
+        ("", False),
+        ("http://user:a b@host/", False),
+        ("http://user:canary x@a b", True),
+    ],
 )
 def test_a_host_with_a_space_is_a_mistake(reference: str, is_wrong: bool):
-    assert bool(mistake_in_host(reference)) is is_wrong
+    mistake = mistake_in_host(reference)
+    assert bool(mistake) is is_wrong
+    assert "canary" not in mistake

@@ -137,6 +137,18 @@ async def test_a_change_of_the_message_is_written_into_a_raw_request_that_is_not
         assert not driver.app.screen.query("Toast")
 
 
+async def test_a_raw_request_of_a_message_that_became_invalid_is_not_sent(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40), run={"notifications": True}) as driver:
+        screen = await opened(driver, text_draft("x"))
+        await driver.press("f3")
+        await driver.until("raw: sent as shown")
+        await driver.press("escape", "delete")
+        await driver.until(lambda: not screen.draft.parts)
+        await driver.press("ctrl+s")
+        await driver.until("Not sent")
+        assert not driver.sent()
+
+
 async def test_a_change_of_the_message_is_not_in_an_edited_request_which_is_shown_once(open_app: Open, mock: str):
     async with open_app(mock, (120, 40), run={"notifications": True}) as driver:
         screen = await opened(driver, text_draft("x"))

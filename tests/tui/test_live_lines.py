@@ -160,7 +160,7 @@ async def test_a_stream_that_ends_early_is_not_shown_as_done(open_app: Open):
 @pytest.mark.parametrize(
     ("state", "notice"),
     [
-        ("WORKING", r"nothing received for \d+ s   c get task, x cancel, \. stop"),
+        ("WORKING", r"nothing received for \d+ s   c GetTask, x cancel, \. stop"),
         ("INPUT_REQUIRED", "the agent waits for your input"),
     ],
 )
@@ -282,7 +282,7 @@ async def test_a_rejected_subscription_is_not_offered_again(open_app: Open):
         await driver.ask("go")
         await driver.press("escape", "s")
         await driver.done(2)
-        await driver.until("subscription rejected, press c to get the task")
+        await driver.until("subscription rejected, press c for GetTask")
         assert "subscribe again" not in driver.screen
         await driver.press("c")
         await driver.until("Stream, push and GetTask")
@@ -325,7 +325,7 @@ async def test_a_call_of_the_app_itself_that_fails_does_not_cover_the_question(
         await driver.connected()
         await driver.ask("go")
         await driver.until(lambda: driver.sent()[-1]["method"] == "GetTask")
-        await driver.until("subscription rejected, press esc, then c to get the task")
+        await driver.until("subscription rejected, press esc, then c for GetTask")
         await driver.settled()
         assert [call["method"] for call in driver.sent()[1:]] == ["SubscribeToTask", "GetTask"]
         assert not driver.app.screen.query("Toast")

@@ -74,6 +74,9 @@ def test_a_har_file_is_imported(tmp_path: Path):
     with pytest.raises(CaptureError) as refused:
         Capture.open(path)
     assert refused.value.hint == raised.value.fault.hint
+    capture = tmp_path / "capture.har"
+    Capture.create(capture).close()
+    Capture.open(capture).close()
 
 
 # Answers

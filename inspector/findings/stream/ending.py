@@ -31,8 +31,7 @@ _TASK, _WORKING, _DONE = task(), status("WORKING"), status("COMPLETED")
 )
 def ended_early(end: StreamEnd) -> Iterator[Violation]:
     sent = end.stream
-    is_unclear = end.how is not StreamEnding.COMPLETE or end.rest or isinstance(end.last, Unreadable)
-    if is_unclear or end.task_ended or _stayed_open(end):
+    if not end.is_complete or isinstance(end.last, Unreadable) or end.task_ended or _stayed_open(end):
         return  # the unreadable event may have ended the task
     # Another rule reports an unknown state.
     message_only = 0 < sent.message_count == sent.event_count
@@ -53,7 +52,7 @@ def broken_off(end: StreamEnd) -> Iterator[Violation]:
     seen = f"after {_progress(end)}"
     if end.how is StreamEnding.LIMIT:
         yield Violation("", f"{seen}: {end.why}")
-    elif end.how is StreamEnding.INTERRUPTED or (end.how is StreamEnding.COMPLETE and end.rest):
+    elif end.how is not StreamEnding.STOPPED and not end.is_complete:
         if end.rest:
             seen = f"{seen}, inside an event: {end.rest:,} bytes without the empty line that ends an event"
         yield Violation("", f"{seen}: {end.why}" if end.why and not end.events else seen)
@@ -70,9 +69,8 @@ def broken_off(end: StreamEnd) -> Iterator[Violation]:
     failing=stream(_TASK, _DONE, end=30),
 )
 def stayed_open(end: StreamEnd) -> Iterator[Violation]:
-    is_closed = end.how is StreamEnding.COMPLETE and not end.rest
-    if (is_closed or end.how is StreamEnding.STOPPED) and _stayed_open(end):
-        seen = f"{'closed' if is_closed else 'still open'} {end.seconds_open:,.0f} s after the end of the task"
+    if (end.is_complete or end.how is StreamEnding.STOPPED) and _stayed_open(end):
+        seen = f"{'closed' if end.is_complete else 'still open'} {end.seconds_open:,.0f} s after the end of the task"
         yield Violation("", seen)
 
 

@@ -235,6 +235,11 @@ class StreamEnd(_Facts):
         return self.stream.order.state if self.stream.order else ""
 
     @property
+    def is_complete(self) -> bool:
+        """Return whether the response ended regularly, after a whole event."""
+        return self.how is StreamEnding.COMPLETE and not self.rest
+
+    @property
     def task_ended(self) -> bool:
         """Return whether the task has ended, also if an agent reports another state afterwards."""
         return self.stream.order is not None and self.stream.order.ended

@@ -11,8 +11,8 @@ from inspector.capture.store import Capture
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.card import AgentCard, AgentExtension
 from inspector.protocol.circumstances import named_extensions
-from inspector.protocol.http_status import DENYING
 from inspector.protocol.operations import Operation
+from inspector.session.exchanges import DENIED
 from inspector.text.units import counted
 from inspector.wire.client.observations import Ending
 
@@ -45,7 +45,8 @@ class CallCounts:
 class CapabilityResult:
     """A capability: its value on the card (None if missing or invalid), the observation, and whether both contradict.
 
-    `member` is its name in `capabilities`, `partly` is whether some of the calls failed.
+    `member` is its name in `capabilities`, `is_uncertain` is whether some of the calls failed, or all
+    of them were refused for lack of credentials.
     """
 
     name: str
@@ -53,7 +54,7 @@ class CapabilityResult:
     declared: bool | None
     observed: str
     contradicts: bool = False
-    partly: bool = False
+    is_uncertain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,7 @@ class _Call:
     operation: str
     asked: frozenset[str]
     status: int = 0
+    code: int = 0
     event: str = ""
     label: str = ""
 
@@ -163,6 +165,8 @@ class ObservedBehaviour:
                 pass  # the status OK also follows a message that could not be read
             case _:
                 call.event, call.label = record.event, record.label
+                if record.kind is Kind.TRAILERS:
+                    call.code = record.meta["code"]
 
     def _count(self, call: _Call, end: Record, capture: Capture) -> None:
         events = end.meta["events"]
@@ -172,9 +176,10 @@ class ObservedBehaviour:
                 call.event, call.label = first[0].event, first[0].label
         tally = self.operations.setdefault(call.operation, CallCounts())
         if error := _error(call, end):
+            is_denied = bool({call.status, call.code} & DENIED)
+            tally.last_error = error if not is_denied or tally.failed == tally.denied else tally.last_error
             tally.failed += 1
-            tally.denied += call.status in DENYING
-            tally.last_error = error
+            tally.denied += is_denied
             return
         tally.succeeded += 1
         tally.streams += events > 0
@@ -210,8 +215,7 @@ def compare_capabilities(card: AgentCard, seen: ObservedBehaviour) -> list[Capab
         first = CapabilityResult(*streams, can.streaming, "the response was not a stream", can.streaming is True)
     else:
         first = _result(streams, can.streaming, streaming, _streams_in_words(streaming))
-    if seen.registered and not push.succeeded:
-        push = CallCounts(succeeded=seen.registered)
+    push.succeeded += seen.registered
     webhooks = f"{counted(push.succeeded, 'webhook')} registered, no delivery yet"
     if seen.deliveries:
         noun = "delivery" if seen.deliveries == 1 else "deliveries"
@@ -236,9 +240,9 @@ def _streams_in_words(counts: CallCounts) -> str:
 def _result(names: tuple[str, str], declared: bool | None, counts: CallCounts, success: str) -> CapabilityResult:
     """Compare a declaration with the results of its operations; `success` describes successful calls."""
     if counts.succeeded:
-        return CapabilityResult(*names, declared, success, declared is False, partly=counts.failed > 0)
+        return CapabilityResult(*names, declared, success, declared is False, is_uncertain=counts.failed > 0)
     if counts.failed and counts.failed == counts.denied:
-        return CapabilityResult(*names, declared, f"not known: {counts.last_error}", partly=True)
+        return CapabilityResult(*names, declared, f"not known: {counts.last_error}", is_uncertain=True)
     if counts.failed:
         return CapabilityResult(*names, declared, f"failed: {counts.last_error}", declared is True)
     return CapabilityResult(*names, declared, "")

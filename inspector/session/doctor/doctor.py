@@ -213,7 +213,7 @@ class Doctor:
                 self._has_inline_card = entry.data is not None
                 url = "" if self._has_inline_card else await catalogs.card_url(listing, entry)
         except TimeoutError:
-            yield self._no_response("catalog", began)
+            yield self._no_response("catalog", began, self._timeouts.call)
             return
         except FaultError as error:
             self.report.fault = error.fault
@@ -232,7 +232,7 @@ class Doctor:
         fetched, limit, began = None, self._timeouts.call, time.perf_counter()
         if self._url and not self._has_inline_card and not self._is_grpc:
             fetches: list[CardFetch] = []
-            over_grpc = self._session.cards.prefers_grpc
+            over_grpc = self._session.cards.prefers_grpc and not self._in_catalog
             async for step in self._fetches(fetches):
                 yield replace(step, passed=None, remedy="") if over_grpc and step.passed is False else step
             fetched = next((fetch for fetch in fetches if isinstance(fetch.found, FoundCard)), None)
@@ -248,7 +248,7 @@ class Doctor:
             async with asyncio.timeout(limit):
                 self._connection = connection = await self._connect(fetched)
         except TimeoutError:
-            yield self._no_response(name, began)
+            yield self._no_response(name, began, limit)
             return
         except FaultError as error:
             self.report.fault = error.fault
@@ -265,9 +265,9 @@ class Doctor:
         seen = f"{connection.name}, an A2A {connection.found.dialect.version} card: {listed}"
         yield Step(CARD_CONTENT, not errors, seen, 0.0, remedy)
 
-    def _no_response(self, name: str, began: float) -> Step:
-        """Return the step for a response that did not arrive in time."""
-        seen = f"no response within {self._timeouts.call:g} s"
+    def _no_response(self, name: str, began: float, seconds: float) -> Step:
+        """Return the step for a response that did not arrive within some seconds."""
+        seen = f"no response within {seconds:g} s"
         self.report.fault = Fault(Whose.AGENT, FaultCode.UNREACHABLE, seen, CHECK_LOG)
         return Step(name, False, seen, time.perf_counter() - began, CHECK_LOG)
 
@@ -284,7 +284,8 @@ class Doctor:
                         session.journal, session.client, credentials, url, probe=True, also_at=also_at
                     )
             except TimeoutError:
-                yield replace(self._no_response(f"card at {path_of(url)}", began), card_path=path_of(url))
+                late = self._no_response(f"card at {path_of(url)}", began, self._timeouts.call)
+                yield replace(late, card_path=path_of(url))
                 return
             fetches.append(fetch)
             good = True if isinstance(fetch.found, FoundCard) else None
@@ -307,7 +308,7 @@ class Doctor:
         if fault.kind is FaultKind.LOGIN_PAGE:
             page = next(fetch.login_page for fetch in fetches if fetch.login_page)
             seen = f"a redirect to a login page: {redactor.url(page)}"
-        only_options = fault.code == FaultCode.CREDENTIALS_MISSING
+        only_options = fault.denied and fault.kind is not FaultKind.UNEXPLAINED_DENIAL
         return Step("card", False, seen, 0.0, fault.hint, fault=fault, only_options=only_options)
 
     async def _connect(self, fetched: CardFetch | None) -> Connection:

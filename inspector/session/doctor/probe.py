@@ -75,13 +75,7 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
         return Probed(step(True, seen), True)
     status = exchange.status
     if fault is not None and fault.denied:
-        refused = fault.refused and not demanded_in_words(exchange)
-        result = REJECTED if session.credentials.current.are_for(call.wire.url) else REFUSED if refused else REQUIRED
-        withheld = _withheld(session, call.wire.url, choice.binding.name)
-        options = "" if withheld else options_for(fault, session.connection.card if session.connection else None)
-        denied = step(False, _denial(call, fault, result), withheld or options or fault.hint)
-        denied = replace(denied, fault=fault, only_options=bool(options))
-        return Probed(denied, None, denied=exchange, refused=refused)
+        return _denied(session, call, fault, step(False, ""))
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         return Probed(step(None, "too many requests (429)", "Wait, and run the doctor again."), None)
     if fault is None:
@@ -97,6 +91,24 @@ async def probe(session: Session, name: str, choice: Choice, seconds: float) -> 
         seen, remedy = f"{seen} {found[0]}", f"Correct the URL on the card. {found[1]}"
     supported = False if _is_other(exchange) else None
     return Probed(step(False, seen, remedy), supported, status in _OTHER_PLACE)
+
+
+def _denied(session: Session, call: Call, fault: Fault, step: Step) -> Probed:
+    """Return the result of a call that was denied; `step` has the name and the duration of the check."""
+    url, connection = call.wire.url, session.connection
+    refused = fault.refused and not demanded_in_words(call.exchange)
+    result = REJECTED if session.credentials.current.are_for(url) else REFUSED if refused else REQUIRED
+    withheld = _withheld(session, url, call.exchange.context.binding.name)
+    options = options_for(fault, connection.card if connection else None)
+    is_unexplained = fault.kind is FaultKind.UNEXPLAINED_DENIAL
+    completed = replace(
+        step,
+        message=_denial(call, fault, result),
+        remedy=withheld or options or fault.hint,
+        fault=fault,
+        only_options=is_unexplained and not withheld and (bool(options) or not fault.refused),
+    )
+    return Probed(completed, None, denied=call.exchange, refused=refused)
 
 
 def _denial(call: Call, fault: Fault, result: str) -> str:

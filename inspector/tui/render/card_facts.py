@@ -249,10 +249,10 @@ class CardFacts:
         for number, (capability, (declared, declared_style)) in enumerate(zip(capabilities, declarations, strict=True)):
             confirmed = capability.declared and capability.observed
             sign = self._glyphs.check if confirmed else self._glyphs.quiet
-            sign = self._glyphs.severities[Severity.WARNING] if capability.partly else sign
+            sign = self._glyphs.severities[Severity.WARNING] if capability.is_uncertain else sign
             sign = self._glyphs.cross if capability.contradicts else sign
             style = "card--text" if capability.declared else "card--muted"
-            is_doubtful = capability.contradicts or capability.partly
+            is_doubtful = capability.contradicts or capability.is_uncertain
             seen_style = "card--warning" if is_doubtful else "card--text" if capability.observed else "card--label"
             self._write.row(
                 "Capabilities" if number == 0 else "",

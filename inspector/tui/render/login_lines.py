@@ -137,5 +137,6 @@ def login_in_words(token: Token, now: float, not_renewed: str = "") -> str:
     scopes = f", scopes {_scopes(token.scopes)}" if token.scopes else ""
     expires = "expired" if token.expires_within(0, now) else "expires"
     if not_renewed:
-        return f"logged in with {named}{scopes}, the token was not renewed: {clean_line(not_renewed, _PROBLEM)}"
+        ends = f"{expires} at {clock(token.expires_at)}" if token.expires_at is not None else expires
+        return f"logged in with {named}{scopes}, {ends}; not renewed: {clean_line(not_renewed, _PROBLEM)}"
     return f"logged in with {named}{scopes}, {expires} {expiry_in_words(token, now)}"

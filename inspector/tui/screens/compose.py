@@ -81,8 +81,8 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._edited = EditedDraft(draft)
         self.stream = stream
         self._kept_raw = raw
-        self._made: tuple[Draft, bool] | None = None
-        """The message of the last request that was built, and whether it is sent with streaming."""
+        self._made: tuple[Draft, bool, bool] | None = None
+        """The message of the last request that was built, whether it is sent with streaming, and with a webhook."""
         self._choice: Interface | None = session.connection.choice if session.connection else None
         self._unfinished: Unfinished = {}
         self.built = BuiltRequest()
@@ -139,7 +139,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._take_last_keys()
         stream = self.stream if stream is None else stream
         self.built = build_request(self._session, self.draft, stream=stream, choice=self._choice)
-        made, self._made = self._made, (self.draft, stream)
+        made, self._made = self._made, (self.draft, stream, self._session.push.on)
         if self._preview.is_raw:
             if made != self._made and self._preview.update_raw(self.built.call):
                 key = key_of("raw-request")
@@ -362,7 +362,7 @@ class ComposeScreen(Screen["Outcome | None"]):
         """Return the call of the raw request, or else of the message; without a call, return the reason."""
         self._make(stream=stream)
         raw = self._preview.raw
-        if raw is None:
+        if raw is None or (self.built.call is None and self._preview.edited is None):
             return self.built.call, self.built.problem
         try:
             return self._session.send_raw(raw.text, raw.like), ""

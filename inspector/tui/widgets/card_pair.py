@@ -85,7 +85,8 @@ class CardPair:
             self.card.renew()
 
     def _catch_up(self) -> bool:
-        self._observed.registered = len(self._session.push.registrations)
+        registrations = self._session.push.registrations
+        self._observed.registered = sum(each.for_new_task and bool(each.task_id) for each in registrations)
         return self._observed.catch_up(self._session.journal.capture)
 
     @property

@@ -103,8 +103,18 @@ def _true_state(session: Session, light: str, doing: str) -> tuple[str, str]:
     if host is not None and state == "unreachable":
         return "bad", f"{state} since {clock(host.since)}"
     if state == CREDENTIALS_NEEDED:
-        return "bad", _REJECTED if session.credentials.current.are_for(session.agent_url) else state
+        return "bad", _REJECTED if _had_credentials(session) else state
     return light, doing
+
+
+def _had_credentials(session: Session) -> bool:
+    """Return whether the last denied request had the headers with credentials that are sent now."""
+    denied = session.journal.exchanges.last_denied(session.agent_url)
+    names = {name.lower() for name in session.credentials.current.headers_for(session.agent_url)}
+    if denied is None or not names:
+        return False
+    headers = session.journal.capture.get(denied.number).meta["headers"]
+    return not names.isdisjoint(name.lower() for name, _ in headers)
 
 
 class StatusBar(Static):

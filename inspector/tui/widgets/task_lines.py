@@ -272,7 +272,7 @@ class StreamLine(TextBlock):
         if state in INTERRUPTED:
             return []
         is_running = bool(state) and not is_terminal(state)
-        keys = "{compare} get task, {cancel} cancel, {stop} stop" if is_running else "{stop} stop stream"
+        keys = "{compare} GetTask, {cancel} cancel, {stop} stop" if is_running else "{stop} stop stream"
         return with_keys(f"{_silence(found.silence)}   {self._first}{keys}", "$state-warning")
 
     def _lost(self, recovery: _Recovery, task: TrackedTask) -> list[Piece]:
@@ -285,7 +285,7 @@ class StreamLine(TextBlock):
         elif task.id in self.reconnecting:
             hint = "reconnecting"
         elif recovery.rejected:
-            hint = f"subscription rejected, press {self._first}{{compare}} to get the task"
+            hint = f"subscription rejected, press {self._first}{{compare}} for GetTask"
         elif (self.automatic or waits) and recovery.tries:
             hint = f"{counted(recovery.tries, 'attempt')} failed, {again}"
         ended = f"{self._glyphs.cross} ended while the task is {short(task.now.state)}   "

@@ -27,7 +27,7 @@ _USE_PLAIN_GRPC = "If this port has no TLS, its URL has to start with grpc:// or
 _USE_GRPC_TLS = "If this port uses TLS, its URL has to start with grpcs:// or https://."
 _CHECK_GRPC_PORT = "Check that this is the gRPC port: gRPC needs HTTP/2, and most agents use a separate port for it."
 _ABOUT_URL = frozenset({FaultKind.NOT_HTTP, FaultKind.OTHER_PROTOCOL})
-"""The hints about a URL whose scheme or port is probably wrong."""
+"""The kinds of faults about a URL whose scheme or port is probably wrong."""
 _CHECK_TRUST = "Correct the environment variables SSL_CERT_FILE and SSL_CERT_DIR, or remove them."
 _CHECK_CONNECTION = "Check the host, the port and the network connection."
 

@@ -33,9 +33,16 @@ from inspector.capture.store import Capture
 from inspector.protocol.card import AgentCapabilities, AgentCard, AgentExtension
 from inspector.protocol.errors import FaultCode, FaultError
 from inspector.protocol.model import PushConfig
+from inspector.protocol.operations import Operation
 from inspector.session.card.changes import CardHistory, card_of_answer, extended_difference
 from inspector.session.card.lint import lint_text, save_text
-from inspector.session.card.observed import ObservedBehaviour, calls_in_words, compare_capabilities, extension_statuses
+from inspector.session.card.observed import (
+    CallCounts,
+    ObservedBehaviour,
+    calls_in_words,
+    compare_capabilities,
+    extension_statuses,
+)
 from inspector.session.session import Session
 from inspector.wire.discovery import FoundCard, read_bytes
 
@@ -302,7 +309,7 @@ async def test_a_capability_is_confirmed_only_in_part_if_some_calls_fail(agent: 
         agent.answer(answer)
         await say(session, "hello")
     [streams, *_] = compare_capabilities(session.connection.card, observed_in(session))
-    assert (streams.observed, streams.partly) == ("1 of 2 streams succeeded, with 2 events", True)
+    assert (streams.observed, streams.is_uncertain) == ("1 of 2 streams succeeded, with 2 events", True)
 
 
 async def test_a_refusal_for_lack_of_credentials_shows_nothing_about_a_capability(
@@ -317,10 +324,27 @@ async def test_a_refusal_for_lack_of_credentials_shows_nothing_about_a_capabilit
     assert not contradicts
 
 
+def test_a_refusal_over_grpc_shows_nothing_about_a_capability(tmp_path: Path):
+    call: dict[str, Any] = {"exchange": 1, "operation": "SendStreamingMessage"}
+    trailers = {"code": 16, "name": "UNAUTHENTICATED", "message": "", "headers": []}
+    with Capture.create(tmp_path / "denied.a2a") as capture:
+        head = {"method": "POST", "url": "grpc://h:1/s/S", "headers": [], "binding": "GRPC", "dialect": "1.0"}
+        capture.append(Kind.REQUEST, 1.0, operation="SendStreamingMessage", meta=head)
+        capture.append(Kind.RESPONSE, 1.0, meta={"status": 200, "reason": "", "http": "HTTP/2", "headers": []}, **call)
+        capture.append(Kind.TRAILERS, 1.0, event="error", label="UNAUTHENTICATED", meta=trailers, **call)
+        capture.append(Kind.END, 1.0, meta={"how": "complete", "events": 0, "bytes": 1, "seconds": 0.1}, **call)
+        observed = ObservedBehaviour()
+        observed.catch_up(capture)
+    [streams, *_] = compare_capabilities(found().card, observed)
+    assert (streams.observed, streams.contradicts) == ("not known: UNAUTHENTICATED", False)
+
+
 def test_a_webhook_that_is_registered_with_a_message_was_tried():
     card, observed = found().card, ObservedBehaviour(registered=1)
     push = compare_capabilities(card, observed)[1]
-    assert push.observed == "1 webhook registered, no delivery yet"
+    assert (push.observed, push.is_uncertain) == ("1 webhook registered, no delivery yet", False)
+    observed.operations[Operation.SET_PUSH.value] = CallCounts(failed=1, last_error="no")
+    assert compare_capabilities(card, observed)[1].is_uncertain
 
 
 async def test_a_declared_capability_that_fails_contradicts_the_card(agent: Agent, open_session: OpenSession):
