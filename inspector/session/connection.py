@@ -14,9 +14,9 @@ from inspector.capture.redaction import Redactor
 from inspector.findings.finding import Finding
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.card import AgentCard
-from inspector.protocol.errors import FaultError
+from inspector.protocol.errors import VERSION_NOT_SUPPORTED, Fault, FaultCode, FaultError, Whose
 from inspector.protocol.operations import PUSH, STREAMING, Operation
-from inspector.protocol.selection import DECLARED, Choice, alternatives
+from inspector.protocol.selection import DECLARED, Choice, alternatives, options
 from inspector.session.card_fetch import CardAttempt, CardFetch, card_not_found, fetch_card, search_card
 from inspector.session.journal import Journal
 from inspector.text.reference import local_path
@@ -200,6 +200,23 @@ def unavailable_reason(operation: Operation, choice: Choice | None, card: AgentC
     if operation is Operation.EXTENDED_CARD and not capabilities.extended_agent_card:
         return "the card declares no extended card"
     return ""
+
+
+def no_interface_fault(card: AgentCard, version: str) -> Fault:
+    """Return the fault of a card without an interface that can be used with the requested version, if there is one."""
+    declared = options(card)
+    if version:
+        seen = f"No interface on the card can be used with version {version}."
+        hint = "Leave out --a2a-version, or request a version that the binding of an interface supports."
+        return Fault(Whose.YOURS, VERSION_NOT_SUPPORTED, seen, hint)
+    old = list(dict.fromkeys(option.dialect.version for option in declared if option.dialect and option.usable))
+    if old:
+        seen = f"The card declares only A2A {' and '.join(old)}, which is older than 1.0 and used only on request."
+        return Fault(Whose.AGENT, VERSION_NOT_SUPPORTED, seen, f"Request it: --a2a-version {old[0]}.")
+    reasons = "; ".join(option.reason for option in declared) or "it declares none"
+    seen = f"The card declares no interface that a2a-inspect can use ({reasons})."
+    hint = "Use an agent with an interface over JSONRPC, HTTP+JSON or GRPC, in a version from 0.1 to 1.0."
+    return Fault(Whose.AGENT, FaultCode.INTERNAL, seen, hint)
 
 
 def not_offered(operation: Operation, choice: Choice) -> str:

@@ -14,8 +14,7 @@ from inspector.capture.records import Kind, Record
 from inspector.capture.redaction import Redactor
 from inspector.capture.store import Capture
 from inspector.protocol.bindings.base import HttpRequest
-from inspector.protocol.card import AgentCard
-from inspector.protocol.errors import VERSION_NOT_SUPPORTED, Fault, FaultCode, FaultError, Whose, usage_error
+from inspector.protocol.errors import FaultError, usage_error
 from inspector.protocol.model import (
     ExtendedCardRequest,
     ListTasksRequest,
@@ -25,12 +24,19 @@ from inspector.protocol.model import (
     TaskRequest,
 )
 from inspector.protocol.operations import Operation
-from inspector.protocol.selection import Choice, options, select
+from inspector.protocol.selection import Choice, select
 from inspector.session import lazy_loading
 from inspector.session.bookmarks import Bookmarks
 from inspector.session.card_finder import CardFinder
 from inspector.session.checker import Checker
-from inspector.session.connection import Connection, Target, mask_reference, same_choice, unavailable_reason
+from inspector.session.connection import (
+    Connection,
+    Target,
+    mask_reference,
+    no_interface_fault,
+    same_choice,
+    unavailable_reason,
+)
 from inspector.session.journal import Journal
 from inspector.session.payload import payload_json
 from inspector.session.session_credentials import SessionCredentials
@@ -223,7 +229,7 @@ class Session:
         """Return the interface in use; raises `FaultError` if there is none."""
         connection = self._connected()
         if connection.choice is None:
-            raise FaultError(_no_interface(connection.card, self.settings.version))
+            raise FaultError(no_interface_fault(connection.card, self.settings.version))
         return connection.choice
 
     @property
@@ -403,20 +409,3 @@ class Session:
     def payload(self, record: Record) -> bytes:
         """Return the payload of a record, as JSON text where it can be read."""
         return payload_json(record, self.journal.capture.request_of(record))
-
-
-def _no_interface(card: AgentCard, version: str) -> Fault:
-    """Return the fault of a card without an interface that can be used with the requested version, if there is one."""
-    declared = options(card)
-    if version:
-        seen = f"No interface on the card can be used with version {version}."
-        hint = "Leave out --a2a-version, or request a version that the binding of an interface supports."
-        return Fault(Whose.YOURS, VERSION_NOT_SUPPORTED, seen, hint)
-    old = list(dict.fromkeys(option.dialect.version for option in declared if option.dialect and option.usable))
-    if old:
-        seen = f"The card declares only A2A {' and '.join(old)}, which is older than 1.0 and used only on request."
-        return Fault(Whose.AGENT, VERSION_NOT_SUPPORTED, seen, f"Request it: --a2a-version {old[0]}.")
-    reasons = "; ".join(option.reason for option in declared) or "it declares none"
-    seen = f"The card declares no interface that a2a-inspect can use ({reasons})."
-    hint = "Use an agent with an interface over JSONRPC, HTTP+JSON or GRPC, in a version from 0.1 to 1.0."
-    return Fault(Whose.AGENT, FaultCode.INTERNAL, seen, hint)

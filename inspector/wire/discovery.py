@@ -259,15 +259,7 @@ def not_found(
         seen = f"The card of {reference} was not fetched ({outcomes})."
         return Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, f"If you trust the address, add --trust {private}.")
     if statuses & DENYING:
-        code = FaultCode.AUTH_FAILED if 403 in statuses else FaultCode.CREDENTIALS_MISSING
-        seen, kind = f"The card of {reference} requires credentials ({outcomes}).", None
-        hint = "Add --bearer TOKEN or --header 'Name: value'."
-        if 401 not in statuses:
-            seen, kind = f"The card of {reference} was refused ({outcomes}).", FaultKind.UNEXPLAINED_DENIAL
-            hint = "If credentials are missing: add --bearer TOKEN or --header 'Name: value'."
-        if 403 in statuses:
-            hint += " Unless --auth-card is given, they are sent only after a response with status 401."
-        return Fault(Whose.YOURS, code, seen, hint, kind=kind)
+        return _denied(reference, outcomes, statuses)
     if HTTPStatus.PROXY_AUTHENTICATION_REQUIRED in statuses:
         seen = f"The proxy requires credentials for the card of {reference} ({outcomes})."
         return Fault(Whose.YOURS, FaultCode.UNREACHABLE, seen, PROXY_HINT)
@@ -288,3 +280,16 @@ def not_found(
     hint += " If a proxy requires credentials, add --auth-card." if withheld else ""
     seen = f"No card was found at {reference} ({outcomes})."
     return Fault(whose, FaultCode.CARD_NOT_FOUND, seen, hint)
+
+
+def _denied(reference: str, outcomes: str, statuses: set[int]) -> Fault:
+    """Return the fault of a card that requires credentials, or that was refused (403)."""
+    code = FaultCode.AUTH_FAILED if 403 in statuses else FaultCode.CREDENTIALS_MISSING
+    seen, kind = f"The card of {reference} requires credentials ({outcomes}).", None
+    hint = "Add --bearer TOKEN or --header 'Name: value'."
+    if 401 not in statuses:
+        seen, kind = f"The card of {reference} was refused ({outcomes}).", FaultKind.UNEXPLAINED_DENIAL
+        hint = "If credentials are missing: add --bearer TOKEN or --header 'Name: value'."
+    if 403 in statuses:
+        hint += " Unless --auth-card is given, they are sent only after a response with status 401."
+    return Fault(Whose.YOURS, code, seen, hint, kind=kind)

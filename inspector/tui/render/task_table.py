@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from inspector.protocol.assemble import AssembledTask, Move
 from inspector.protocol.lifecycle import INTERRUPTED, State, is_terminal, short
@@ -56,6 +56,23 @@ def _urgency(state: str) -> tuple[int, str]:
     if not is_terminal(state):
         return _RUNNING, short(state)
     return (_DONE if state == State.COMPLETED else _FAILED), short(state)
+
+
+class ListedPages(NamedTuple):
+    """The pages that the agent has listed: the number of tasks, the total if the agent named it, the next page.
+
+    `loading` is whether the next page was requested.
+    """
+
+    listed: int
+    total: int | None
+    next_page_token: str
+    loading: bool = False
+
+    @property
+    def has_more(self) -> bool:
+        """Return whether the next page can be requested."""
+        return bool(self.next_page_token) and not self.loading
 
 
 class TaskTable:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from textual import work
 from textual.app import ComposeResult
@@ -27,7 +27,7 @@ from inspector.tui.keys import bind, key_of
 from inspector.tui.notify import notify, notify_fault, notify_faults
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.render.rows import state_colour
-from inspector.tui.render.task_table import FIELDS, TaskFacts, TaskTable
+from inspector.tui.render.task_table import FIELDS, ListedPages, TaskFacts, TaskTable
 from inspector.tui.render.text_lines import Paragraphs
 from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import Field, FormScreen
@@ -60,23 +60,6 @@ _CLOCK = 1.0
 """How often the ages are drawn again, in seconds."""
 _OF_TASK = frozenset({"refresh", "cancel", "subscribe", "poll"})
 """The commands that need a task."""
-
-
-class _Listed(NamedTuple):
-    """The pages that the agent has listed: the number of tasks, the total if the agent named it, the next page.
-
-    `loading` is whether the next page was requested.
-    """
-
-    listed: int
-    total: int | None
-    next_page_token: str
-    loading: bool = False
-
-    @property
-    def has_more(self) -> bool:
-        """Return whether the next page can be requested."""
-        return bool(self.next_page_token) and not self.loading
 
 
 class TasksView(View):
@@ -116,7 +99,7 @@ class TasksView(View):
         self._polls = Polls(session)
         self._filter: TaskFilter | None = None
         self._typed: Mapping[str, str] = {}
-        self._listed: _Listed | None = None
+        self._listed: ListedPages | None = None
         self._interval = POLL_SECONDS
         self._requests = TaskRequests(session.journal)
         self._rows = TaskTable(self._tasks_of_conditions, self._requests, self._polls, glyphs)
@@ -333,7 +316,7 @@ class TasksView(View):
             if isinstance(answer, TaskList):
                 count, token = before.listed if before else 0, answer.next_page_token or ""
                 token = token if token != page_token else ""
-                self._listed = _Listed(count + len(answer.tasks), answer.total_size, token)
+                self._listed = ListedPages(count + len(answer.tasks), answer.total_size, token)
             elif before:
                 self._listed = before._replace(loading=False)  # to request the page again
         self.refresh_view()
