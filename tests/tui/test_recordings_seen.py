@@ -44,6 +44,13 @@ async def test_every_view_shows_the_content_of_a_capture(open_app: Open, recorde
         assert "Artifact" in driver.screen
         await driver.go(1)
         assert "This is a capture file" in driver.screen
+        assert "v" in driver.line("the card that was recorded").split()
+        assert "v view" in driver.lines[-1]
+        await driver.press("v")
+        await driver.until('"supportedInterfaces": [')
+        assert "the card that was recorded" in driver.screen
+        await driver.press("v")
+        await driver.until("This is a capture file")
         await driver.go(3)
         assert driver.screen.count("completed") >= 1
         assert "No tasks yet" not in driver.screen

@@ -43,6 +43,15 @@ _OF_CARD = frozenset({"filter", "representation", "edit-card", "raw-card", "chan
 """The commands that need a card."""
 
 
+_MOST_SEARCHED = 50
+"""The number of responses at the beginning of a capture that are searched for the card."""
+
+
+def _is_card(record: Record) -> bool:
+    """Return whether a record has a card that was fetched, or read from a file."""
+    return record.event == "card" and (record.kind is Kind.NOTE or record.operation == GET_CARD)
+
+
 class AgentView(View):
     """Shows the card of the agent; until it is fetched, the attempts to connect, or why they failed."""
 
@@ -78,6 +87,7 @@ class AgentView(View):
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:
         super().__init__(session, glyphs, id=id)
         self._unread: Record | None = None
+        """The response that is not a valid card, or the card that was recorded in a capture."""
         self._raw_of_extended = False
         self._connecting = Connecting(session.journal, glyphs, session.settings.limits, id="connecting")
         self._cards = CardPair(session, glyphs)
@@ -112,8 +122,10 @@ class AgentView(View):
         self.action_section("connecting")
 
     def show_recording(self) -> None:
-        """Show that there is no agent, because a capture is open."""
-        self._connecting.show_recording()
+        """Show that there is no agent, because a capture is open; the recorded card can be read."""
+        first = self.session.journal.capture.select(kinds=(Kind.BODY, Kind.NOTE), limit=_MOST_SEARCHED)
+        self._unread = next((record for record in reversed(first) if _is_card(record)), None)
+        self._connecting.show_recording(has_card=self._unread is not None)
         self._show_title()
 
     def show_fault(self, fault: Fault) -> None:
@@ -235,7 +247,8 @@ class AgentView(View):
         elif self.connection is not None:
             self._raw.show(self.connection.found.raw, how_served(self.connection), self.connection.findings)
         elif self._unread is not None:
-            note = without_head("the response that was received instead of a card", "line--soft")
+            instead = "the response that was received instead of a card"
+            note = without_head("the card that was recorded" if self.session.recorded else instead, "line--soft")
             self._raw.show(self._unread.raw, [note], self._unread.findings)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

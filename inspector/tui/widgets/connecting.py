@@ -68,6 +68,7 @@ class Connecting(VerticalScroll):
         self._limits = limits
         self._reference = ""
         self._state = ""
+        self._has_card = False
         self._began = 0.0
         self._first = 0
         self._fault: Fault | None = None
@@ -108,9 +109,9 @@ class Connecting(VerticalScroll):
             self._timer.pause()
         self.refresh_bindings()
 
-    def show_recording(self) -> None:
-        """Show that this is a capture file, without an agent."""
-        self._state = "capture"
+    def show_recording(self, *, has_card: bool) -> None:
+        """Show that this is a capture file, without an agent, and how to see its card if it has one."""
+        self._state, self._has_card = "capture", has_card
         self.end()
         self._draw()
 
@@ -140,7 +141,9 @@ class Connecting(VerticalScroll):
             lines = self._failure(self._fault)
         else:
             views = [(f"{VIEW}{view}", name) for view, name in (("chat", "Chat"), ("traffic", "Traffic"))]
-            lines = [Content(_RECORDING), Content(""), *self._steps([*views, ("connect", "connect to an agent")])]
+            card = [("representation", "the card that was recorded")] if self._has_card else []
+            steps = self._steps([*card, *views, ("connect", "connect to an agent")])
+            lines = [Content(_RECORDING), Content(""), *steps]
         self._text.update(Content("\n").join(lines))
 
     def _progress(self) -> list[Content]:
