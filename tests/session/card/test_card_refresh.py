@@ -257,13 +257,19 @@ def capabilities(session: Session) -> dict[str, tuple[str, bool]]:
     }
 
 
+def begin_over_grpc(capture: Capture, operation: str) -> dict[str, Any]:
+    """Record a call and the head of its response; return the members of the next records."""
+    call: dict[str, Any] = {"exchange": 1, "operation": operation}
+    head = {"method": "POST", "url": "grpc://h:1/s/M", "headers": [], "binding": "GRPC", "dialect": "1.0"}
+    capture.append(Kind.REQUEST, 1.0, operation=operation, meta=head)
+    capture.append(Kind.RESPONSE, 1.0, meta={"status": 200, "reason": "", "http": "HTTP/2", "headers": []}, **call)
+    return call
+
+
 def test_a_message_over_grpc_that_cannot_be_read_is_a_failed_call(tmp_path: Path):
-    call: dict[str, Any] = {"exchange": 1, "operation": "GetTask"}
     trailers = {"code": 0, "name": "OK", "message": "", "headers": []}
     with Capture.create(tmp_path / "odd.a2a") as capture:
-        head = {"method": "POST", "url": "grpc://h:1/s/GetTask", "headers": [], "binding": "GRPC", "dialect": "1.0"}
-        capture.append(Kind.REQUEST, 1.0, operation="GetTask", meta=head)
-        capture.append(Kind.RESPONSE, 1.0, meta={"status": 200, "reason": "", "http": "HTTP/2", "headers": []}, **call)
+        call = begin_over_grpc(capture, "GetTask")
         capture.append(Kind.BODY, 1.0, event="unreadable", label="not a message", **call)
         capture.append(Kind.TRAILERS, 1.0, label="OK", meta=trailers, **call)
         end = {"how": "complete", "events": 1, "bytes": 1, "seconds": 0.1}
@@ -325,12 +331,9 @@ async def test_a_refusal_for_lack_of_credentials_shows_nothing_about_a_capabilit
 
 
 def test_a_refusal_over_grpc_shows_nothing_about_a_capability(tmp_path: Path):
-    call: dict[str, Any] = {"exchange": 1, "operation": "SendStreamingMessage"}
     trailers = {"code": 16, "name": "UNAUTHENTICATED", "message": "", "headers": []}
     with Capture.create(tmp_path / "denied.a2a") as capture:
-        head = {"method": "POST", "url": "grpc://h:1/s/S", "headers": [], "binding": "GRPC", "dialect": "1.0"}
-        capture.append(Kind.REQUEST, 1.0, operation="SendStreamingMessage", meta=head)
-        capture.append(Kind.RESPONSE, 1.0, meta={"status": 200, "reason": "", "http": "HTTP/2", "headers": []}, **call)
+        call = begin_over_grpc(capture, "SendStreamingMessage")
         capture.append(Kind.TRAILERS, 1.0, event="error", label="UNAUTHENTICATED", meta=trailers, **call)
         capture.append(Kind.END, 1.0, meta={"how": "complete", "events": 0, "bytes": 1, "seconds": 0.1}, **call)
         observed = ObservedBehaviour()
