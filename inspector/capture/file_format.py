@@ -31,10 +31,10 @@ from inspector.capture.private_files import (
 )
 from inspector.capture.records import NOTHING, Kind, Record
 from inspector.findings.finding import Finding, Severity
-from inspector.text.reference import har_hint
+from inspector.text.file_kind import APPLICATION_ID, har_hint, is_database
 
-APPLICATION_ID = 0x41324163
-"""The bytes `A2Ac`, at byte 68 of the file."""
+_HEAD = 100
+"""The bytes of the header of an SQLite database."""
 VERSION = 2
 """The format that this program reads and writes."""
 
@@ -207,15 +207,11 @@ def _create_tables(connection: sqlite3.Connection, path: Path) -> None:
     connection.execute("COMMIT")
 
 
-_SQLITE = b"SQLite format 3\0"
-"""How a database begins."""
-
-
 def _is_database(path: Path) -> bool:
     """Return whether a file is an SQLite database, or cannot be read."""
     try:
         with path.open("rb") as file:
-            return file.read(len(_SQLITE)) == _SQLITE
+            return is_database(file.read(_HEAD))
     except OSError:
         return True  # the error is reported when it is opened
 

@@ -108,9 +108,9 @@ def _dispatch(words: list[str], out: Output, files: EnvFiles) -> int:
         out.write(f"{PROGRAM} {__version__}\n")
         return OK
     command = find(words)
-    if command is None and {"--help", "-h"} & set(words):
-        return _help([*takewhile(lambda word: not word.startswith("-"), words)], out)
     if command is None:
+        if {"--help", "-h"} & set(words):
+            return _help([*takewhile(lambda word: not word.startswith("-"), words)], out)
         raise unknown_command(words)
     parser = command.parser()
     given = parser.read(words[len(command.words) :], os.environ, load, files)

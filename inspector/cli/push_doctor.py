@@ -33,9 +33,7 @@ async def push_doctor(current: RunningCommand) -> None:
     likely = [cause for cause in found.causes if cause.likely <= Likely.LIKELY]
     if out.json:
         causes = [_cause_json(cause) for cause in found.causes]
-        facts = {"accepted": found.accepted, "notChecked": found.not_checked, "otherSenders": found.others}
-        facts["stateNotPushed"] = short(found.missing_end)
-        out.document({"taskId": task_id, "causes": causes, **facts})
+        out.document({"taskId": task_id, "causes": causes, **found.to_json()})
     if found.missing_end and not out.json:
         out.field("Not pushed", f"the last state of the task, {short(found.missing_end)}: it is late or missing")
     for cause in () if out.json else found.causes:

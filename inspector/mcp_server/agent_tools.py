@@ -17,7 +17,6 @@ from inspector.mcp_server.capture_tools import CaptureName, read_record
 from inspector.mcp_server.files import readable_file
 from inspector.mcp_server.results import MOST_ROWS, Result, refused, tool, without_blanks
 from inspector.mcp_server.task_summary import answer_summary, settle
-from inspector.protocol.lifecycle import short
 from inspector.protocol.operations import Operation
 from inspector.session.call import Call
 from inspector.session.card.lint import lint_reference
@@ -146,9 +145,7 @@ class AgentTools:
             paths = [recent.path for recent in recent_captures()]
             found = await examine(use.session, task_id, paths)
             causes = [without_blanks(asdict(cause) | {"likely": cause.likely.name.lower()}) for cause in found.causes]
-            members = {"accepted": found.accepted, "causes": causes, "notChecked": found.not_checked}
-            members |= {"otherSenders": found.others, "stateNotPushed": short(found.missing_end)}
-            return use.result(without_blanks(members))
+            return use.result(without_blanks({"causes": causes, **found.to_json()}))
 
     @tool
     async def check(

@@ -32,8 +32,8 @@ if TYPE_CHECKING:  # features that are loaded on first use
 class CallFactory:
     """Makes calls with the clients of a session.
 
-    `push` returns the push service, None if it was not used. `renewer` renews tokens before a call. If
-    `read_only`, calls that may change something at the agent raise `FaultError`.
+    `push` returns the push service, None if it was not used. `renewer` renews tokens before a call. If `read_only`,
+    calls that may change something at the agent raise `FaultError`.
     """
 
     def __init__(

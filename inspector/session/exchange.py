@@ -331,7 +331,7 @@ class Exchange(Recorder):
         why = ended.fault.seen if ended.fault else ""
         how = _STREAM_ENDINGS[ended.how]
         if ended.fault is not None and ended.fault.code == FaultCode.TIMEOUT:
-            how = StreamEnding.STOPPED  # by us
+            how = StreamEnding.STOPPED  # we did not wait longer
         if not self.head.streamed:
             return self._judge.close_body(broken=how is StreamEnding.INTERRUPTED, why=why)
         rest = len(ended.rest.strip())

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import ipaddress
 import re
-import shlex
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from inspector import PROGRAM
 from inspector.text.typed_path import looks_like_path, typed_path
 
 _HTTPS = 443
@@ -63,13 +61,6 @@ def grpc_url(url: str) -> str:
     scheme, separator, rest = _with_two_slashes(url).rpartition("://")
     kind = "grpcs" if scheme.lower() in ("https", "grpcs") else "grpc"
     return f"{kind}://{rest.partition('/')[0]}" if separator else grpc_url(with_scheme(url))
-
-
-def har_hint(path: Path) -> str:
-    """Return how to read a file with recorded HTTP traffic (HAR), `""` for another file."""
-    if path.suffix.lower() != ".har":
-        return ""
-    return f"This is a HAR file. Make a capture of it: {PROGRAM} import {shlex.quote(str(path))}"
 
 
 def mistake_in_host(reference: str) -> str:

@@ -18,16 +18,13 @@ from inspector.protocol.errors import Fault, FaultCode, FaultError, FaultKind, W
 from inspector.protocol.http_status import DENYING, REDIRECTING
 from inspector.protocol.jsonvalue import parse, type_name
 from inspector.protocol.model import Json, Unreadable
+from inspector.text.file_kind import har_hint, is_capture
 from inspector.text.limited_file import read_limited
-from inspector.text.reference import grpc_url, har_hint, is_grpc, local_path, with_scheme
+from inspector.text.reference import grpc_url, is_grpc, local_path, with_scheme
 from inspector.wire.client.faults import PROXY_HINT
 
 _REFUSALS = DENYING | {407, 429}
 _CORRECT_CARD = "Correct the card; A2A 1.0 lists its required members in section 4.4.1."
-_SQLITE = b"SQLite format 3\0"
-_APPLICATION_ID = slice(68, 72)
-_CAPTURE = b"A2Ac"
-"""How a capture begins, and the place and the value of its application id (`capture/file_format.py`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +219,7 @@ def read_raw(path: Path) -> bytes:
         seen = f"The card file {path} could not be read: {getattr(error, 'strerror', None) or error}."
         hint = "Check the path, or write a URL with http:// or https://."
         raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_NOT_FOUND, seen, hint)) from error
-    if raw.startswith(_SQLITE) and raw[_APPLICATION_ID] == _CAPTURE:
+    if is_capture(raw):
         quoted = shlex.quote(str(path))
         show, serve = f"{PROGRAM} open {quoted}", f"{PROGRAM} mock --capture {quoted}"
         raise usage_error(f"{path} is a capture, not an agent.", f"Show it: {show}. Serve it as an agent: {serve}.")

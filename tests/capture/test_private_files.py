@@ -15,10 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from inspector.capture.file_format import APPLICATION_ID, VERSION
+from inspector.capture.file_format import VERSION
 from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind
 from inspector.capture.store import Capture
+from inspector.text.file_kind import APPLICATION_ID
 
 
 @pytest.fixture

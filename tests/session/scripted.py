@@ -11,11 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
+import pytest
 from aiohttp import web
 
 from inspector.capture.records import Kind, Record
 from inspector.findings.rules import RULES
-from inspector.protocol.errors import Fault, Whose
+from inspector.protocol.errors import Fault, FaultError, Whose
 from inspector.session.call import Call
 from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
@@ -128,6 +129,16 @@ def giving(value: Any, **members: Any) -> Handle:
         return web.Response(body=body, **({"content_type": "application/json"} | members))
 
     return handle
+
+
+async def refused(open_session: OpenSession, url: str, **settings: Any) -> Any:
+    """Connect to a URL that cannot be connected to, and return the fault."""
+    with pytest.raises(FaultError) as raised:
+        await open_session(url, **settings)
+    fault = raised.value.fault
+    assert fault.seen
+    assert fault.hint
+    return fault
 
 
 async def not_found(_: web.BaseRequest, __: Heard) -> web.StreamResponse:

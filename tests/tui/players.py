@@ -49,6 +49,19 @@ async def begin(call: Call) -> web.StreamResponse:
     return response
 
 
+async def stream(call: Call, *events: Any, cut: bool = False) -> Any:
+    """Send events as a stream, and end it; with `cut`, abort the connection."""
+    response = await begin(call)
+    for event in events:
+        await response.write(call.frame(event))
+    if cut:
+        await asyncio.sleep(0.05)
+        call.request.transport.abort()
+    else:
+        await response.write_eof()
+    return response
+
+
 def webhook_of(call: Call) -> dict[str, Any] | None:
     """Return the webhook of a message, None if it has none."""
     found: dict[str, Any] | None = call.rpc["params"].get("configuration", {}).get("taskPushNotificationConfig")

@@ -1,4 +1,4 @@
-"""The lines above the timeline: states of the task, the stream, reconnecting, the filter."""
+"""The lines above the timeline: states of the task, the stream, reconnecting."""
 
 from __future__ import annotations
 
@@ -9,47 +9,23 @@ from typing import Any
 
 import pytest
 from driving import Driver, Open
-from players import begin, playing
+from players import begin, playing, stream
 from puppets import Call, chunk, status, task
-from rich.cells import cell_len
 from snapshots import with_constant_times
-from textual.widgets import Input
 
 from inspector.capture.records import Kind
-from inspector.protocol.dialects import v1_0
-from inspector.protocol.model import Task
-from inspector.session.push.comparison import compare
-from inspector.session.push.matching import Source, SourcedEvent, TaskMatcher
-from inspector.tui.render.glyphs import UNICODE
 from inspector.tui.render.output_filter import OutputFilter
-from inspector.tui.render.task_diff import compared
 from inspector.tui.screens.text_dialog import TextDialog
 from inspector.tui.views.chat import ChatView
 from inspector.tui.widgets import task_lines
-from inspector.tui.widgets.detail_pane import DetailPane
 from inspector.tui.widgets.fact_view import FactView
-from inspector.tui.widgets.filter_line import FilterLine
 from inspector.tui.widgets.task_lines import StreamLine
-from inspector.tui.widgets.timeline_pane import TimelinePane
 
-UUID = "11111111-1111-4111-8111-111111111111"
 SIZES = [(80, 24), (120, 40), (200, 60)]
 
 
 def stream_line(driver: Driver) -> StreamLine:
     return driver.widget("StreamLine", StreamLine)
-
-
-async def stream(call: Call, *events: Any, cut: bool = False) -> Any:
-    response = await begin(call)
-    for event in events:
-        await response.write(call.frame(event))
-    if cut:
-        await asyncio.sleep(0.05)
-        call.request.transport.abort()
-    else:
-        await response.write_eof()
-    return response
 
 
 async def dropping(call: Call) -> Any:
@@ -388,107 +364,3 @@ async def test_without_a_stream_there_is_no_line_about_one(open_app: Open, mock:
         await driver.press("ctrl+t")
         await driver.ask("report 3")
         assert not stream_line(driver).display
-
-
-# Three accounts
-
-
-async def test_the_task_is_compared_with_what_the_agent_answers(open_app: Open):
-    async def answer(call: Call) -> Any:
-        if call.rpc["method"] == "GetTask":
-            whole = {"artifactId": "a", "name": "notes", "parts": [{"text": "other"}]}
-            return call.result(task("COMPLETED") | {"artifacts": [whole]})
-        return await stream(call, {"task": task("WORKING")}, chunk("one"), status("COMPLETED"))
-
-    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
-        await driver.connected()
-        await driver.ask("go")
-        await driver.press("escape", "c")
-        await driver.until("GetTask")
-        assert "✕ artifact notes" in driver.screen
-        assert "- stream, + GetTask" in driver.screen
-        assert "- one" in driver.screen
-        assert "+ other" in driver.screen
-
-
-def test_differences_are_above_what_is_the_same():
-    fold = TaskMatcher("t")
-    for seq, way in enumerate((Source.STREAM, Source.RESPONSE), 1):
-        names = ("same", "missing") if way is Source.STREAM else ("same",)
-        artifacts = [{"artifactId": name, "name": name, "parts": [{"text": name}]} for name in names]
-        value = {"id": "t", "contextId": "c", "status": {"state": "TASK_STATE_COMPLETED"}, "artifacts": artifacts}
-        event = v1_0.decode_event({"task": value})
-        assert isinstance(event, Task)
-        fold.take(SourcedEvent(way, seq, seq, event))
-    heads = [row.head[0].split()[:3] for row in compared(compare(fold), "", UNICODE, 100)]
-    assert heads[1:4] == [["✕", "artifact", "missing"], ["✓", "state"], ["✓", "context"]]
-
-
-@pytest.mark.parametrize(("width", "shown"), [(70, "11111111-111…"), (140, UUID)])
-def test_ids_are_in_full_where_there_is_room(width: int, shown: str):
-    fold = TaskMatcher("t")
-    for seq, way in enumerate(Source, 1):
-        event = v1_0.decode_event({"task": {"id": "t", "contextId": UUID, "status": {"state": "TASK_STATE_WORKING"}}})
-        assert isinstance(event, Task)
-        fold.take(SourcedEvent(way, seq, seq, event))
-    rows = compared(compare(fold), "", UNICODE, width)
-    [row] = [one for one in rows if "context" in one.head[0]]
-    assert row.text.split() == [shown] * 3
-    assert cell_len(row.head[0]) + cell_len(row.text) <= width
-
-
-# The filter
-
-
-async def filtering(driver: Driver, line: str) -> None:
-    driver.widget("#chat #filter-words", Input).value = ""
-    await driver.type(line)
-
-
-async def test_a_filter_leaves_its_hits_of_the_timeline_and_escape_takes_it_away(open_app: Open, mock: str):
-    async with open_app(mock, (120, 40)) as driver:
-        await driver.connected()
-        await driver.ask("report 3")
-        everything = driver.timeline.line_count
-        await driver.press("escape", "slash")
-        line = driver.widget("#chat FilterLine", FilterLine)
-        await filtering(driver, "state:")
-        assert not line.has_class("-good")
-        await filtering(driver, "state:wor")
-        assert "state:working" in driver.screen
-        await driver.press("tab")
-        await driver.until(lambda: driver.timeline.line_count == 1)
-        assert line.has_class("-good")
-        assert f"1 of {everything} rows" in driver.line("Timeline")
-        await driver.press("enter")
-        assert driver.timeline.has_focus
-        assert driver.widget("#chat-detail", DetailPane).record.state == "TASK_STATE_WORKING"
-        await driver.press("escape")
-        assert driver.timeline.line_count == everything
-        assert not driver.widget("#timeline-pane", TimelinePane).filtering
-
-
-async def test_a_filter_goes_on_with_what_comes_and_folds_as_the_timeline_does(open_app: Open, mock: str):
-    async with open_app(mock, (120, 40)) as driver:
-        await driver.connected()
-        await driver.ask("report 3")
-        await driver.press("escape", "slash")
-        await filtering(driver, "kind:artifact")
-        await driver.until(lambda: driver.timeline.line_count == 1)
-        await driver.press("enter", "f")
-        await driver.until(lambda: driver.timeline.line_count == 3)
-        await driver.press("f")
-        await driver.until(lambda: driver.timeline.line_count == 1)
-        await driver.ask("report 4")
-        await driver.until(lambda: driver.timeline.line_count == 2)
-
-
-async def test_a_filter_without_a_hit_says_how_to_see_all_again(open_app: Open, mock: str):
-    async with open_app(mock, (120, 40)) as driver:
-        await driver.connected()
-        await driver.ask("report 3")
-        await driver.press("escape", "slash")
-        await filtering(driver, "state:failed")
-        await driver.until("No match.")
-        await driver.press("escape")
-        await driver.until(lambda: driver.timeline.line_count > 1)

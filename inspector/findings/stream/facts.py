@@ -212,9 +212,9 @@ class FrameFacts(_Facts):
 class StreamEnd(_Facts):
     """The end of a stream.
 
-    `at` is its time, less the time in which this process did not run. `events` is the number of events, `why` the cause
-    of a failure, `last` the last event or error of the agent. `rest` is the number of bytes after the last event, which
-    are not a whole event.
+    `at` is its time, less the time in which this process did not run, `how` is how it ended. `events` is the number of
+    events, `why` the cause of a failure, `last` the last event or error of the agent. `rest` is the number of bytes
+    after the last event, which are not a whole event.
     """
 
     at: float

@@ -45,8 +45,8 @@ class CallCounts:
 class CapabilityResult:
     """A capability: its value on the card (None if missing or invalid), the observation, and whether both contradict.
 
-    `member` is its name in `capabilities`, `is_uncertain` is whether some of the calls failed, or all
-    of them were refused for lack of credentials.
+    `member` is its name in `capabilities`. `is_uncertain` is whether some of the calls failed, or all of them were
+    refused for lack of credentials.
     """
 
     name: str
@@ -177,7 +177,8 @@ class ObservedBehaviour:
         tally = self.operations.setdefault(call.operation, CallCounts())
         if error := _error(call, end):
             is_denied = bool({call.status, call.code} & DENIED)
-            tally.last_error = error if not is_denied or tally.failed == tally.denied else tally.last_error
+            if not is_denied or tally.failed == tally.denied:  # a denial does not replace another error
+                tally.last_error = error
             tally.failed += 1
             tally.denied += is_denied
             return

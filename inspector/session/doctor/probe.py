@@ -14,7 +14,7 @@ from inspector.findings.finding import Finding, Severity
 from inspector.findings.rules import RULES
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.errors import Fault, FaultCode, FaultKind, ProtocolError
-from inspector.protocol.http_status import DENYING, UNROUTED
+from inspector.protocol.http_status import DENYING, REDIRECTING, UNROUTED
 from inspector.protocol.model import TaskRequest, Unreadable
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
@@ -29,7 +29,7 @@ from inspector.wire.port_protocol import port_protocol, port_remedy
 
 _OTHER_PORT = frozenset({400, 426})
 """The statuses with which servers answer HTTP on a port with TLS, and HTTP/1.1 on a port with HTTP/2 only."""
-_OTHER_PLACE = frozenset({0, 301, 302, 303, 307, 308, 400, 404, 405, 421, 426, 502, 503})
+_OTHER_PLACE = REDIRECTING | {0, 400, 404, 405, 421, 426, 502, 503}
 """The statuses of a response that may come from another server than the agent; 0 for no response."""
 _EXPECTED = "TaskNotFoundError"
 _WRONG_VERSION = frozenset({"MethodNotFoundError", "VersionNotSupportedError"})

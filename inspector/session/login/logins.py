@@ -185,8 +185,10 @@ class Logins:
     def why_not_renewed(self, url: str) -> str:
         """Return why the token for a URL could not be renewed, `""` if it was not tried or succeeded."""
         token = self.token_for(url)
-        value, why = self._not_renewed.get(token.key.origin, ("", "")) if token is not None else ("", "")
-        return why if token is not None and token.access_token == value else ""
+        if token is None:
+            return ""
+        value, why = self._not_renewed.get(token.key.origin, ("", ""))
+        return why if token.access_token == value else ""
 
     def _note(self, label: str) -> None:
         self._journal.append(Kind.NOTE, self._clock(), label=label)

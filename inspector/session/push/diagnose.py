@@ -16,8 +16,8 @@ from inspector.capture.store import Capture
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.assemble import AssembledTask
 from inspector.protocol.errors import Fault, FaultCode, FaultError, Whose
-from inspector.protocol.lifecycle import is_terminal
-from inspector.protocol.model import PushConfig, PushConfigList
+from inspector.protocol.lifecycle import is_terminal, short
+from inspector.protocol.model import Json, PushConfig, PushConfigList
 from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
 from inspector.session.call import Call
@@ -74,6 +74,15 @@ class Diagnosis:
     not_checked: list[str] = field(default_factory=list)
     others: str = ""
     missing_end: str = ""
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the members of the JSON output, without the task and the causes."""
+        return {
+            "accepted": self.accepted,
+            "notChecked": [*self.not_checked],
+            "otherSenders": self.others,
+            "stateNotPushed": short(self.missing_end),
+        }
 
 
 class _Recorded(NamedTuple):

@@ -116,10 +116,11 @@ def diagnosed(found: Diagnosis, glyphs: Glyphs) -> list[Paragraph]:
     lines: list[Paragraph] = []
     if found.accepted:
         text = "1 delivery was" if found.accepted == 1 else f"{found.accepted:,} deliveries were"
-        lines += [_line(f"{glyphs.check} ", "line--good", f"{text} accepted"), BLANK]
-    if found.missing_end:
-        text = f"the task is {short(found.missing_end)}, and this state was not pushed: it is late or missing"
-        lines[-1:] = [_line(f"{glyphs.cross} ", "line--bad", text), BLANK]
+        lines.append(_line(f"{glyphs.check} ", "line--good", f"{text} accepted"))
+        if found.missing_end:
+            text = f"the task is {short(found.missing_end)}, and this state was not pushed: it is late or missing"
+            lines.append(_line(f"{glyphs.cross} ", "line--bad", text))
+        lines.append(BLANK)
     ruled_out: list[Paragraph] = []
     for cause in found.causes:
         evidence = f"{cause.name}: {cause.evidence}"

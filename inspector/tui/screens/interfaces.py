@@ -22,6 +22,7 @@ from inspector.tui.render.text_lines import padded
 from inspector.tui.screens.dialog import FITTED, Dialog
 from inspector.tui.widgets.fields import ChoiceList, ValueOption, value_of
 
+_IN_USE = "in use   "
 _LONGEST_URL = 100
 
 
@@ -91,5 +92,5 @@ def _columns(choice: Choice) -> tuple[str, str, str]:
 
 def _row(choice: Choice, widths: Sequence[int], *, used: bool, is_any_used: bool) -> Content:
     version, binding, url = map(padded, _columns(choice), widths)
-    mark = ("in use   ", "$state-good") if used else (" " * len("in use   ") if is_any_used else "", "")
-    return Content.assemble((f"  {version}   {binding}   ", "bold"), mark, plain(url))
+    mark = _IN_USE if used else " " * len(_IN_USE) if is_any_used else ""
+    return Content.assemble((f"  {version}   {binding}   ", "bold"), (mark, "$state-good"), plain(url))

@@ -86,8 +86,8 @@ class AgentView(View):
 
     def __init__(self, session: Session, glyphs: Glyphs, *, id: str) -> None:
         super().__init__(session, glyphs, id=id)
-        self._unread: Record | None = None
-        """The response that is not a valid card, or the card that was recorded in a capture."""
+        self._response: Record | None = None
+        """The response that is shown without a connection: that which is not a valid card, or the recorded card."""
         self._raw_of_extended = False
         self._connecting = Connecting(session.journal, glyphs, session.settings.limits, id="connecting")
         self._cards = CardPair(session, glyphs)
@@ -122,23 +122,23 @@ class AgentView(View):
         self.action_section("connecting")
 
     def show_recording(self) -> None:
-        """Show that there is no agent, because a capture is open; the recorded card can be read."""
+        """Show that a capture is open, without an agent; its recorded card can be read."""
         first = self.session.journal.capture.select(kinds=(Kind.BODY, Kind.NOTE), limit=_MOST_SEARCHED)
-        self._unread = next((record for record in reversed(first) if _is_card(record)), None)
-        self._connecting.show_recording(has_card=self._unread is not None)
+        self._response = next((record for record in reversed(first) if _is_card(record)), None)
+        self._connecting.show_recording(has_card=self._response is not None)
         self._show_title()
 
     def show_fault(self, fault: Fault) -> None:
         """Show why the connection failed; a response that is not a valid card can be read and edited."""
         bodies = reversed(self.session.journal.capture.select(kinds=(Kind.BODY,)))
         responses = (record for record in bodies if record.operation == GET_CARD and record.event != "catalog")
-        self._unread = next((record for record in responses if record.findings), None)
-        self._connecting.show_fault(fault, self._unread.findings if self._unread else ())
+        self._response = next((record for record in responses if record.findings), None)
+        self._connecting.show_fault(fault, self._response.findings if self._response else ())
         self.action_section("connecting")
 
     def show_connection(self, connection: Connection) -> None:
         """Show the card of the agent, or the new card if it changed."""
-        self._unread = None
+        self._response = None
         self._connecting.end()
         self._cards.show(connection, self.size.width)
         if self.section == "connecting":
@@ -246,10 +246,10 @@ class AgentView(View):
             self._raw.show(self._comparisons.extended, [without_head("the extended card, as received", "line--soft")])
         elif self.connection is not None:
             self._raw.show(self.connection.found.raw, how_served(self.connection), self.connection.findings)
-        elif self._unread is not None:
+        elif self._response is not None:
             instead = "the response that was received instead of a card"
             note = without_head("the card that was recorded" if self.session.recorded else instead, "line--soft")
-            self._raw.show(self._unread.raw, [note], self._unread.findings)
+            self._raw.show(self._response.raw, [note], self._response.findings)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable actions that need a card if there is none, and actions that do not apply to the section."""
@@ -262,7 +262,7 @@ class AgentView(View):
         if action == "stop":
             return False
         if action in ("raw", "next_section", "edit"):
-            return bool(self.connection or self._unread)
+            return bool(self.connection or self._response)
         if action == "home":
             return self.section != self._home
         if action == "section":
@@ -373,7 +373,7 @@ class AgentView(View):
             await self._switcher.mount(self._editor)
         if not self._editor.text:
             name = self.connection.card.name if self.connection else ""
-            raw = self.connection.found.raw if self.connection else self._unread.raw if self._unread else b""
+            raw = self.connection.found.raw if self.connection else self._response.raw if self._response else b""
             problem = self._editor.open(raw, _file_name(name))
             if problem:
                 notify(self, problem, "warning")

@@ -84,6 +84,13 @@ class _Recovery:
     resumed: bool = False
     missed: TaskDiff | None = None
 
+    def after(self, lost: LostStream, stream: ExchangeSummary) -> _Recovery:
+        """Return the recovery of the stream that continued this one and was lost, too.
+
+        The attempts are counted on, unless that stream had more events than the snapshot of the task.
+        """
+        return _Recovery(lost, 0 if stream.events > 1 else self.tries, self.timer)
+
     def look(self, capture: Capture) -> None:
         """Read what was recorded since then, unless the stream is resumed already."""
         if not self.resumed:
@@ -160,10 +167,8 @@ class StreamLine(TextBlock):
         before = self._recovery
         if stream.seconds is not None and (before is None or before.lost.exchange < stream.number):
             found = reconnect.lost_stream(task, stream)
-            if found is not None and before is None:
-                self._recovery = _Recovery(found)
-            elif found is not None and before is not None:
-                self._recovery = _Recovery(found, 0 if stream.events > 1 else before.tries, before.timer)
+            if found is not None:
+                self._recovery = before.after(found, stream) if before is not None else _Recovery(found)
         recovery = self._recovery
         if recovery is None:
             return
