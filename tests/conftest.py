@@ -1,10 +1,15 @@
 """Settings of all tests: Ctrl+C, garbage collection, examples of properties, captures that do not wait for the disk."""
 
+import functools
 import gc
+import os
 import signal
+import ssl
 from typing import Any
 
+import httpx
 import pytest
+from httpx._transports import default as httpx_transports
 from hypothesis import HealthCheck, settings
 from properties import ALL, QUARTER, RANDOM
 
@@ -37,6 +42,21 @@ def pytest_collection_finish() -> None:
 
 # Only a crash of the system could lose what is not on the disk yet. Waiting for it needs 20 ms for each capture.
 _SYNCHRONOUS, file_format.SYNCHRONOUS = file_format.SYNCHRONOUS, "OFF"
+
+
+# A client of httpx loads the certificates of 140 authorities, which needs 20 ms; most tests send one request with it.
+@functools.cache
+def _loaded_certificates(_file: str | None, _folder: str | None) -> ssl.SSLContext:
+    return httpx.create_ssl_context()
+
+
+def _create_ssl_context(verify: Any = True, cert: Any = None, trust_env: bool = True) -> ssl.SSLContext:
+    if verify is True and not cert and trust_env:
+        return _loaded_certificates(os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR"))
+    return httpx.create_ssl_context(verify, cert, trust_env)
+
+
+httpx_transports.create_ssl_context = _create_ssl_context
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Container, Iterator
+from functools import cache
 from pathlib import Path
 
 from inspector.cli.commands import COMMANDS
@@ -35,9 +36,7 @@ def _variables(files: EnvFiles) -> Iterator[tuple[str, Path | None]]:
 
 def _unknown(files: EnvFiles) -> Iterator[tuple[str, str]]:
     """Yield a warning for each variable that sets no option, and what to write instead, `""` if that is unknown."""
-    parsers = [command.parser() for command in COMMANDS]
-    known = {variable.removeprefix(PREFIX) for parser in parsers for variable in parser.variables}
-    options = {option for parser in parsers for option in parser.spellings}
+    known, options = _all_options()
     for variable, place in _variables(files):
         name = variable.removeprefix(PREFIX)
         if name in known:
@@ -47,3 +46,13 @@ def _unknown(files: EnvFiles) -> Iterator[tuple[str, str]]:
         reason = "".join(f"; did you mean {PREFIX}{found}?" for found in nearest(name, known))
         reason = f"; write {option} on the command line" if option in options else reason
         yield f"{f'{place}: ' if place else ''}{variable} does not set an option", reason
+
+
+@cache
+def _all_options() -> tuple[frozenset[str], frozenset[str]]:
+    """Return the variables of all commands, without the prefix, and the spellings of all options."""
+    parsers = [command.parser() for command in COMMANDS]
+    return (
+        frozenset(variable.removeprefix(PREFIX) for parser in parsers for variable in parser.variables),
+        frozenset(option for parser in parsers for option in parser.spellings),
+    )
