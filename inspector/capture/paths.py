@@ -90,12 +90,13 @@ def new_capture_path(agent_host: str, now: datetime) -> Path:
 def prune(folder: Path, *, keep: int = 50, most_bytes: int = 2**30) -> list[Path]:
     """Keep the newest captures, up to `keep` and `most_bytes` in total, and delete the others; never delete the newest.
 
-    Only files with the suffix `.a2a` are deleted, with the files that SQLite keeps beside them. A capture that is in
-    use or cannot be deleted stays. Returns the deleted captures.
+    Empty captures are not counted, and stay: a process may have just created them. Only files with the suffix `.a2a`
+    are deleted, with the files that SQLite keeps beside them. A capture that is in use or cannot be deleted stays.
+    Returns the deleted captures.
     """
     removed: list[Path] = []
     total = 0
-    for position, capture in enumerate(_captures(folder)):
+    for position, capture in enumerate(capture for capture in _captures(folder) if capture.size):
         total += capture.size
         if position == 0 or (position < keep and total <= most_bytes):
             continue

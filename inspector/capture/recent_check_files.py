@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from inspector.capture.paths import state_folder
@@ -27,7 +28,8 @@ def load() -> list[Path]:
         return []  # the list only saves typing, and the next file replaces it
     if not isinstance(names, list):
         return []
-    return [Path(name) for name in names if isinstance(name, str) and "\0" not in name and Path(name).is_file()][:MOST]
+    # `Path.is_file` raises errors, for example for a folder that cannot be read.
+    return [Path(name) for name in names if isinstance(name, str) and os.path.isfile(name)][:MOST]  # noqa: PTH113
 
 
 def remember(path: Path) -> str:

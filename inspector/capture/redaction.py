@@ -9,11 +9,13 @@ from __future__ import annotations
 import functools
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from base64 import b64encode
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from urllib.parse import quote, quote_plus
 
 from inspector.capture.multi_search import MultiSearch
 from inspector.capture.secret_locations import MASK, is_variable, mask_body, mask_text, mask_url, may_have_secrets
+from inspector.text.binary_metadata import BINARY, bytes_of
 
 __all__ = ["MASK", "Redactor"]
 
@@ -67,11 +69,12 @@ class Redactor:
 
     def learn(self, pairs: Iterable[tuple[str, str]]) -> None:
         """Mask the values of secret headers of requests from now on, because the agent may repeat them."""
-        values = [value.strip() for name, value in pairs if _is_secret_header(name.strip().lower())]
-        secrets = [secret for value in values for secret in (value, value.partition(" ")[2])]
-        added = [self._add(secret) for secret in secrets if len(secret) >= _SHORTEST_IN_HEADER]
-        if any(added):
-            self._prepare()
+        secret = [(name, value) for name, value in pairs if _is_secret_header(name.strip().lower())]
+        self._add_all(part for part in _parts_of(secret) if len(part) >= _SHORTEST_IN_HEADER)
+
+    def add_headers(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Mask the values of these headers from now on, whatever their names."""
+        self._add_all(_parts_of(pairs))
 
     def headers(self, pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str], ...]:
         """Mask the values of secret headers, but not the authentication scheme; mask known secrets in other headers."""
@@ -126,6 +129,11 @@ class Redactor:
         self._secrets[secret] = _spellings(secret)
         return True
 
+    def _add_all(self, secrets: Iterable[str]) -> None:
+        added = [self._add(secret) for secret in secrets]
+        if any(added):
+            self._prepare()
+
     def _prepare(self) -> None:
         self.known = len(self._secrets)
         # The longest first, so that a secret which begins with another secret is masked completely.
@@ -151,7 +159,20 @@ class Redactor:
             scheme = _SCHEME.match(value) if "authorization" in known else None
             hidden = f"{self._known(scheme[1])} {MASK}" if scheme else MASK
             return hidden if value.strip() else value
+        if known.endswith(BINARY):
+            return ",".join(map(self._masked_binary, value.split(",")))
         return self.url(value) if known in _URL_HEADERS else self.text(value)
+
+    def _masked_binary(self, value: str) -> str:
+        """Mask known secrets in bytes in base64. A mask is as long as its secret, so that the bytes stay valid."""
+        try:
+            raw = masked = bytes_of(value)
+        except ValueError:
+            return self.text(value)
+        for form in self._texts:
+            secret = _encode(form)
+            masked = masked.replace(secret, b"*" * len(secret))
+        return self.text(value) if masked == raw else b64encode(masked).decode("ascii")
 
     def _known(self, text: str) -> str:
         search = self._many()
@@ -232,6 +253,16 @@ class _Search:
 def _unescaped(found: re.Match[bytes]) -> bytes:
     """Return the character of a JSON escape."""
     return _encode(json.loads(b'"' + found[0] + b'"'))
+
+
+def _parts_of(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Return the secrets in the values of headers: a value, what follows its scheme, and the values of long cookies."""
+    for name, value in pairs:
+        yield value.strip()
+        yield value.strip().partition(" ")[2]
+        if name.strip().lower() == "cookie":
+            cookies = (pair.partition("=")[2].strip().strip('"') for pair in value.split(";"))
+            yield from (cookie for cookie in cookies if len(cookie) >= _SHORTEST_IN_HEADER)
 
 
 def _is_secret_header(name: str) -> bool:

@@ -19,7 +19,7 @@ BROKEN_PIPE = 141
 EXIT_CODES = {
     OK: "success; also if the task failed: its state is in the output",
     FAILURE: "failure: the agent returned an error (also a 404 from an interface on the card); "
-    "for `doctor` and `lint`: a check failed, or the card has errors",
+    "for `doctor` and `lint`: a check failed, or the card has errors; for `card diff`: the cards differ",
     USAGE: "invalid command line",
     3: "agent or card not found: no connection, no TLS, no card, or a proxy that did not reach the agent (502 to 504)",
     4: "credentials are missing or were rejected; for `doctor`: and no other check failed",

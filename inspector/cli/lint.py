@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from typing import TypeAlias
 from xml.etree import ElementTree
@@ -10,11 +9,12 @@ from xml.etree import ElementTree
 from inspector import PROGRAM, __version__
 from inspector.cli.arguments import Invocation
 from inspector.cli.catalog_lint import lint_catalog, print_catalog
-from inspector.cli.errors import FAILURE, OK, usage
+from inspector.cli.errors import FAILURE, OK
 from inspector.cli.findings import ROOT, count, pieces_of
 from inspector.cli.output import Output
 from inspector.cli.run_command import run
 from inspector.cli.running_command import RunningCommand
+from inspector.cli.stdin import STDIN, read_card
 from inspector.findings.finding import Finding, Severity
 from inspector.findings.lint import Lint
 from inspector.findings.lint import lint as lint_bytes
@@ -24,10 +24,8 @@ from inspector.protocol.model import Json
 from inspector.session.card.lint import lint_reference
 from inspector.session.catalog_listing import CatalogFoundError
 from inspector.session.exporters.json_lines import finding_json, message
-from inspector.text.limited_file import read_limited
 from inspector.text.sanitise import clean
 
-_STDIN = "-"
 Part: TypeAlias = tuple[str, Sequence[Finding]]
 """The URI of a document, and the findings about it."""
 
@@ -39,7 +37,7 @@ def lint(invocation: Invocation, out: Output) -> int:
     """
     severities: set[Severity] = set()
     # Read here and not in the event loop, which would not react to Ctrl-C while it waits for stdin.
-    raw = _read_stdin() if invocation.options.reference == _STDIN else b""
+    raw = read_card() if invocation.options.reference == STDIN else b""
 
     async def work(current: RunningCommand) -> None:
         version, form = invocation.given.protocol_version or "", invocation.given.output
@@ -64,7 +62,7 @@ def lint(invocation: Invocation, out: Output) -> int:
 async def _lint_card(current: RunningCommand, raw: bytes, version: str) -> tuple[Lint, str]:
     """Return the findings about a card, and its reference; raises `CatalogFoundError` for a catalog."""
     reference = current.reference()
-    if reference == _STDIN:
+    if reference == STDIN:
         await current.session.cards.catalogs.offer_document(reference, raw)
         return lint_bytes(raw, version=version), reference
     try:
@@ -72,13 +70,6 @@ async def _lint_card(current: RunningCommand, raw: bytes, version: str) -> tuple
             return await lint_reference(current.session, reference, version), reference
     except FaultError as error:
         raise current.with_names(error) from error.__cause__
-
-
-def _read_stdin() -> bytes:
-    try:
-        return read_limited(sys.stdin.buffer)
-    except OSError as error:
-        raise usage(f"The card on stdin could not be read: {error.strerror or error}.") from error
 
 
 def _print(out: Output, found: Lint, form: str, reference: str) -> None:

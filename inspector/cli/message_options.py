@@ -13,6 +13,7 @@ from inspector.capture.secret_locations import is_secret_name
 from inspector.cli.commands.send import PartSpec
 from inspector.cli.errors import usage
 from inspector.cli.output import Output
+from inspector.cli.stdin import STDIN
 from inspector.protocol.bindings.base import GrpcRequest, HttpRequest, WireRequest
 from inspector.protocol.errors import Fault
 from inspector.protocol.jsonvalue import brief, parse_strictly
@@ -24,7 +25,6 @@ from inspector.session.compose.snippets import SnippetError, fill_variables, loa
 from inspector.session.exporters import REQUEST_FORMATS
 from inspector.text.limited_file import read_limited
 
-_STDIN = "-"
 _OF_MESSAGE = (
     *("snippet", "task_id", "context_id", "reference_task", "extension", "message_id", "message_metadata"),
     *("metadata", "accept", "history", "save"),
@@ -153,7 +153,7 @@ def _without_secrets(call: Call, masked: bytes) -> tuple[WireRequest, list[str]]
 
 def make_parts(specs: Sequence[PartSpec]) -> tuple[DraftPart, ...]:
     """Return the parts in their order; raises `FaultError` for data that is not JSON, and text that is not UTF-8."""
-    from_stdin = [f"--{spec.kind} -" for spec in specs if spec.kind in _READ_FROM_STDIN and spec.value == _STDIN]
+    from_stdin = [f"--{spec.kind} -" for spec in specs if spec.kind in _READ_FROM_STDIN and spec.value == STDIN]
     if len(set(from_stdin)) > 1:
         seen = f"{' and '.join(dict.fromkeys(from_stdin))} contradict each other: stdin can be read only once."
         raise usage(seen, "Use a file for the data.")
@@ -166,7 +166,7 @@ def _part(spec: PartSpec) -> DraftPart:
     kind, value = PartKind(spec.kind), spec.value
     if kind is PartKind.FILE and value.startswith(("http://", "https://")):
         kind = PartKind.LINK
-    if kind is PartKind.TEXT and value == _STDIN:
+    if kind is PartKind.TEXT and value == STDIN:
         value = _text_of_stdin()
     if kind in (PartKind.FILE, PartKind.DATA) and value.startswith("@") and not os.path.exists(value):  # noqa: PTH110 - see below
         raise usage(f"--{kind}: the file {brief(value)} does not exist.", "Write the path without @.")
@@ -178,7 +178,7 @@ def _part(spec: PartSpec) -> DraftPart:
         parsed = parse_strictly(raw)
         if isinstance(parsed, Unreadable):
             raise usage(
-                f"--data: {'stdin' if value == _STDIN else value} could not be read: {parsed.why}.", "Check its syntax."
+                f"--data: {'stdin' if value == STDIN else value} could not be read: {parsed.why}.", "Check its syntax."
             )
         value = raw.decode("utf-8")
     return DraftPart(kind, value, spec.media_type, spec.filename, spec.metadata)
@@ -189,7 +189,7 @@ def _text_of_stdin() -> str:
     if sys.stdin.isatty():
         raise usage("--text - reads stdin, but stdin is a terminal.", "Pipe the text, or write it after --text.")
     try:
-        text = _read(_STDIN, "text").decode("utf-8")
+        text = _read(STDIN, "text").decode("utf-8")
     except UnicodeDecodeError as error:
         seen = f"--text: stdin is not UTF-8 text (byte {error.start + 1:,})."
         raise usage(seen, "Convert the text to UTF-8, or send the bytes as a file with --file.") from error
@@ -199,7 +199,7 @@ def _text_of_stdin() -> str:
 def _read(source: Path | str, kind: str) -> bytes:
     """Read a file or stdin (`-`); raises `FaultError`, also if it has more than `_LARGEST` bytes."""
     try:
-        return read_limited(sys.stdin.buffer if str(source) == _STDIN else Path(source), _LARGEST)
+        return read_limited(sys.stdin.buffer if str(source) == STDIN else Path(source), _LARGEST)
     except OSError as error:
         raise usage(
             f"The {kind} {Path(source)} could not be read: {error.strerror or error}.", "Check the path."

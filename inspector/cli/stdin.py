@@ -1,6 +1,7 @@
-"""Read the lines of stdin, and answers to prompts, without blocking the event loop.
+"""Read a card or lines from stdin, and answers to prompts.
 
-A command that blocks the loop reacts neither to the first Ctrl+C nor to SIGTERM nor to `--timeout`.
+Lines and answers are read without blocking the event loop: a command that blocks it reacts neither to the first Ctrl+C
+nor to SIGTERM nor to `--timeout`.
 """
 
 from __future__ import annotations
@@ -15,10 +16,23 @@ from contextlib import aclosing
 from getpass import getpass
 from typing import TextIO
 
+from inspector.cli.errors import usage
+from inspector.text.limited_file import read_limited
+
 if sys.platform != "win32":
     import termios
 
+STDIN = "-"
+"""What a user writes instead of a file to have stdin read."""
 _BLOCK = 65_536
+
+
+def read_card() -> bytes:
+    """Return the bytes of a card on stdin; raises `FaultError`. Blocks until they are read."""
+    try:
+        return read_limited(sys.stdin.buffer)
+    except OSError as error:
+        raise usage(f"The card on stdin could not be read: {error.strerror or error}.") from error
 
 
 async def read_lines(stream: TextIO) -> AsyncGenerator[str]:

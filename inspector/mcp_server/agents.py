@@ -128,13 +128,17 @@ class Agents:
         idle = [key for key, entry in self._open.items() if not entry.users]
         if len(self._open) >= _MOST_SESSIONS and idle:
             await self._end(self._open.pop(idle[0]))
-        host = urlsplit(split_userinfo(with_scheme(reference))[0]).netloc
-        path = paths.new_capture_path(f"mcp-{host}", datetime.now().astimezone())
         # A model can write check files: they must not read the environment, and send it or return it.
         settings = replace(
             settings_from(options), no_environment="checks of the MCP server do not read the environment"
         )
-        return _Entry(Session(path, settings), options)
+        host = urlsplit(split_userinfo(with_scheme(reference))[0]).netloc
+        path = paths.new_capture_path(f"mcp-{host}", datetime.now().astimezone())
+        try:
+            return _Entry(Session(path, settings), options)
+        except FaultError:
+            remove(path)
+            raise
 
     async def _end(self, entry: _Entry) -> None:
         """Close a session; its capture is deleted if it is empty, as are old captures beyond the settings."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, TypeAlias, TypeVar
 
 from mcp.server.mcpserver.exceptions import ToolError
@@ -35,21 +36,25 @@ def tool(function: _Tool) -> _Tool:
 
         @functools.wraps(function)
         async def run_async(*given: Any, **named: Any) -> Any:
-            try:
+            with _readable_errors():
                 return await function(*given, **named)
-            except (FaultError, CaptureError) as error:
-                raise refused(error) from error
 
         return run_async  # type: ignore[return-value]
 
     @functools.wraps(function)
     def run(*given: Any, **named: Any) -> Any:
-        try:
+        with _readable_errors():
             return function(*given, **named)
-        except (FaultError, CaptureError) as error:
-            raise refused(error) from error
 
     return run  # type: ignore[return-value]
+
+
+@contextmanager
+def _readable_errors() -> Iterator[None]:
+    try:
+        yield
+    except (FaultError, CaptureError) as error:
+        raise refused(error) from error
 
 
 def refused(error: Exception | str) -> ToolError:

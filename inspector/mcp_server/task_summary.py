@@ -41,7 +41,7 @@ async def settle(session: Session, call: Call, seconds: float) -> None:
         if call.exchange.answer is None:
             seen = f"The agent did not answer within {max(seconds, _LEAST_SECONDS):g} s."
             raise FaultError(Fault(Whose.AGENT, FaultCode.TIMEOUT, seen, "Check its log, or wait longer.")) from None
-        return
+        fault = call.fault
     if fault is not None:
         raise FaultError(fault)
 

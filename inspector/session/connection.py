@@ -23,7 +23,7 @@ from inspector.text.reference import local_path
 from inspector.wire import discovery
 from inspector.wire.client.credentials import Credentials, basic
 from inspector.wire.client.http import Client
-from inspector.wire.client.http_caching import caching_of
+from inspector.wire.client.http_caching import caching_of, confirmed
 from inspector.wire.client.observations import Headers
 from inspector.wire.discovery import FoundCard
 
@@ -122,7 +122,7 @@ async def refetch_card(journal: Journal, client: Client, credentials: Credential
     fetch = await fetch_card(journal, client, credentials, before.url, conditions)
     head = fetch.head
     if head is not None and head.status == HTTPStatus.NOT_MODIFIED and conditions:
-        return replace(before, confirmed=head.at)
+        return replace(before, confirmed=head.at, headers=confirmed(before.headers, head.headers))
     if head is None or not isinstance(fetch.found, FoundCard):
         if fetch.fault is not None:
             raise FaultError(fetch.fault)

@@ -78,9 +78,7 @@ class Session:
     ) -> None:
         self.settings = settings or Settings()
         redactor = Redactor()
-        for value in self.settings.secret_headers.values():
-            redactor.add(value)
-            redactor.add(value.partition(" ")[2])
+        redactor.add_headers(self.settings.secret_headers.items())
         for secret in (self.settings.api_key, *self.settings.secrets):
             redactor.add(secret)
         self.journal = Journal(capture(path), redactor, Checker(self.settings.check, self.settings.trusted_keys))

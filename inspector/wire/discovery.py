@@ -202,12 +202,17 @@ def read_bytes(raw: bytes, content_type: str = "application/json") -> FoundCard 
 
 def read_file(path: Path) -> FoundCard:
     """Read a card from a file; raises `FaultError`."""
-    found = read_bytes(read_raw(path))
+    return read_given(read_raw(path), f"file {path}", har_hint(path))
+
+
+def read_given(raw: bytes, place: str, hint: str = "") -> FoundCard:
+    """Read a card that the user has; raises `FaultError`, which names the `place`, with a hint if it is not a card."""
+    found = read_bytes(raw)
     if isinstance(found, FoundCard):
         return found
-    seen, hint = f"The file {path} is not a card: {found}.", har_hint(path) or "A card is a JSON object in UTF-8."
+    seen, hint = f"The {place} is not a card: {found}.", hint or "A card is a JSON object in UTF-8."
     if isinstance(found, InvalidCard):
-        seen, hint = f"The card in {path} is invalid: {found.why}.", _CORRECT_CARD
+        seen, hint = f"The card in the {place} is invalid: {found.why}.", _CORRECT_CARD
     raise FaultError(Fault(Whose.YOURS, FaultCode.CARD_INVALID, seen, hint))
 
 

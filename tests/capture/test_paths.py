@@ -193,3 +193,12 @@ def test_the_newest_capture_is_the_one_that_changed_last_also_if_only_its_log_di
         os.utime(folder / "running.a2a-wal")
         os.utime(folder / "later.a2a", (3, 3))
         assert [capture.path.name for capture in recent_captures(2)] == ["running.a2a", "later.a2a"]
+
+
+def test_prune_does_not_count_empty_captures(tmp_path: Path) -> None:
+    for age in range(5):
+        put(tmp_path, f"empty{age}.a2a", age, 0)
+    put(tmp_path, "old.a2a", 10)
+    put(tmp_path, "older.a2a", 11)
+    assert [path.name for path in prune(tmp_path, keep=1)] == ["older.a2a"]
+    assert len(names(tmp_path)) == 6

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from urllib.parse import quote
 
@@ -15,6 +16,10 @@ from hypothesis import strategies as st
 from inspector.capture.redaction import MASK, Redactor
 
 CANARY = "canary-7f3a/9+x=="
+
+
+def encoded(raw: bytes) -> str:
+    return b64encode(raw).decode()
 
 
 @pytest.fixture(autouse=True, scope="module", params=["one by one", "together"])
@@ -58,6 +63,10 @@ def redactor() -> Redactor:
         ("Referer", "https://u:p@host/?token=t", "https://****@host/?token=****"),
         ("Link", "<https://host/?sig=abc>; rel=next", "<https://host/?sig=****>; rel=next"),
         ("X-Echo", f"got {CANARY}!", "got ****!"),
+        ("Echo-Bin", encoded(b"\n\x11" + CANARY.encode() + b"\xff"), encoded(b"\n\x11" + b"*" * 17 + b"\xff")),
+        ("echo-bin", f"AAE=,{encoded(CANARY.encode())}", f"AAE=,{encoded(b'*' * 17)}"),
+        ("echo-bin", "/w", "/w"),
+        ("echo-bin", f"not base64: {CANARY}", "not base64: ****"),
     ],
 )
 def test_headers_are_masked_by_name_and_by_known_secrets(
@@ -383,3 +392,20 @@ def test_values_of_secret_headers_are_learned_unless_they_are_short():
     redactor.learn([("X-Api-Key", "abcdefgh"), ("Authorization", "Bearer ijklmnop"), ("X-Max-Tokens", "4096")])
     redactor.learn([("X-Team", "blue-team-of-the-day")])
     assert redactor.text("abcdefgh ijklmnop 4096 blue-team-of-the-day") == "**** **** 4096 blue-team-of-the-day"
+
+
+@pytest.mark.parametrize("learned", [True, False], ids=["of a request", "of the user"])
+def test_the_value_of_each_long_cookie_is_masked_where_it_is_repeated(learned: bool):
+    redactor = Redactor()
+    cookies = [("Cookie", 'theme=dark; session=s3cr3t-one; other="s3cr3t-two"; flag')]
+    if learned:
+        redactor.learn(cookies)
+    else:
+        redactor.add_headers(cookies)
+    assert redactor.text("s3cr3t-one and s3cr3t-two in the dark") == "**** and **** in the dark"
+
+
+def test_headers_of_the_user_are_masked_whatever_their_names():
+    redactor = Redactor()
+    redactor.add_headers([("X-Mine", "Custom abcd")])
+    assert redactor.text("Custom abcd, abcd") == "****, ****"

@@ -123,7 +123,7 @@ def in_bash(line: str, home: Path) -> list[str]:
 
 
 def test_bash_completes_commands_and_options(home: Path):
-    assert in_bash("a2a-inspect card ", home) == ["get"]
+    assert in_bash("a2a-inspect card ", home) == ["get", "diff"]
     assert in_bash("a2a-inspect send --transport HT", home) == ["HTTP+JSON"]
 
 

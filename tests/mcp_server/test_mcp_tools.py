@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
 from mcp_calls import Connect, ask, refusal
 from puppets import SECONDS, Call, MakeAgent, check_that_sends, chunk, silence, status, task
 
@@ -379,3 +380,24 @@ async def test_captures_are_complete_after_the_client_has_left(connect_stdio: Co
         linted = await ask(client, "card_lint")
     names = sorted(path.name for path in captures_folder().iterdir())
     assert names == [linted["capture"]], "the log of SQLite is gone, and nothing else is left"
+
+
+async def test_an_error_in_a_stream_that_stays_open_is_an_error_of_the_tool(connect: Connect, make_agent: MakeAgent):
+    async def answer(call: Call) -> web.StreamResponse:
+        error = {
+            "jsonrpc": "2.0",
+            "id": call.rpc["id"],
+            "error": {"code": -32602, "message": "the budget is exhausted"},
+        }
+        response = await call.stream(b"data: " + json.dumps(error).encode() + b"\n\n")
+        await asyncio.Event().wait()
+        return response
+
+    async with connect(make_agent(answer).url, "--allow-send") as client:
+        assert "the budget is exhausted" in await refusal(client, "send", text="hi", seconds=1)
+
+
+async def test_a_call_that_cannot_start_leaves_no_capture(connect: Connect, home: Path, tmp_path: Path):
+    async with connect("https://127.0.0.1:9", "--client-cert", str(tmp_path / "gone.pem")) as client:
+        assert "gone.pem" in await refusal(client, "card_lint")
+    assert not list(home.rglob("*.a2a"))

@@ -470,5 +470,7 @@ def test_the_list_of_recent_files_is_short_and_leaves_out_files_that_do_not_exis
     assert recent_check_files.load() == newest[: recent_check_files.MOST]
     newest[0].unlink()
     assert recent_check_files.load() == newest[1 : recent_check_files.MOST]
+    recent_check_files.recent_path().write_text(json.dumps([f"/{'a' * 300}", str(newest[1]), "/\0"]))
+    assert recent_check_files.load() == [newest[1]]
     recent_check_files.recent_path().write_text("{")
     assert recent_check_files.load() == []

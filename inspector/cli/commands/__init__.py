@@ -52,6 +52,7 @@ COMMANDS = [
     Command("mock", "run the built-in mock agent, or serve a recording", "mock"),
     Command("demo-server", "alias of mock", "mock"),
     Command("card get", "print an agent card", "card:GET"),
+    Command("card diff", "print the differences between two agent cards", "card:DIFF"),
     Command("lint", "check an agent card", "card:LINT"),
     Command("rules", "list the rules that findings refer to", "card:RULES"),
     Command("send", "send a message and print the response", "send"),

@@ -1,4 +1,4 @@
-"""`card get`, `lint` and `rules`: print and check an agent card, list the rules."""
+"""`card get`, `card diff`, `lint` and `rules`: print, compare and check agent cards, list the rules."""
 
 from __future__ import annotations
 
@@ -13,6 +13,12 @@ a2a-inspect card get http://localhost:9000 --validate
 a2a-inspect card get http://localhost:9000 --extended -o json
 # Verify the signatures with the keys that the card refers to
 a2a-inspect card get http://localhost:9000 --verify --fetch-keys"""
+
+_DIFF_EXAMPLES = """\
+# Compare the card of an agent with a file; the exit code is 1 if they differ
+a2a-inspect card diff card.json http://localhost:9000
+# Compare a file with its version in Git
+git show HEAD:card.json | a2a-inspect card diff - card.json"""
 
 _LINT_EXAMPLES = """\
 # Check the card of an agent
@@ -36,6 +42,14 @@ def _add_get(parser: Parser) -> None:
     parser.switch("--extended", "request the extended card instead of the public card")
     parser.switch("--validate", "print the findings about the card; exit with 1 if it has errors")
     _add_signatures(parser)
+    parser.add_output()
+    parser.add_connection()
+
+
+def _add_diff(parser: Parser) -> None:
+    parser.add_argument("old", metavar="OLD", help="the earlier card: its URL, its agent, a file, or - for stdin")
+    parser.add_argument("reference", metavar="NEW", help="the later card: the same, or the name of an agent")
+    parser.accept_names()
     parser.add_output()
     parser.add_connection()
 
@@ -84,5 +98,6 @@ def _add_rules(parser: Parser) -> None:
 
 
 GET = Handler(_add_get, Deferred("inspector.cli.card:get"), _GET_EXAMPLES)
+DIFF = Handler(_add_diff, Deferred("inspector.cli.card_diff:diff"), _DIFF_EXAMPLES)
 LINT = Handler(_add_lint, Deferred("inspector.cli.lint:lint"), _LINT_EXAMPLES)
 RULES = Handler(_add_rules, Deferred("inspector.cli.rules:rules"), _RULES_EXAMPLES)

@@ -1,4 +1,4 @@
-"""Compare a card with the extended card and with earlier cards of the same agent."""
+"""Compare a card with another card, with the extended card and with earlier cards of the same agent."""
 
 from __future__ import annotations
 
@@ -6,12 +6,10 @@ from dataclasses import replace
 
 from inspector.capture.card_history import SeenCard
 from inspector.lazy_dataclass import dataclass
-from inspector.protocol.card import AgentCard
-from inspector.protocol.dialects.registry import read_card
 from inspector.protocol.difference import Change, difference
-from inspector.protocol.jsonvalue import parse
+from inspector.protocol.jsonvalue import dump, parse
 from inspector.protocol.model import Json, Unreadable
-from inspector.wire.discovery import FoundCard
+from inspector.wire.discovery import FoundCard, read_bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,12 +47,17 @@ class CardHistory:
         return [EarlierCard(version, tuple(difference(_read(version.raw), now))) for version in self._versions[1:]]
 
 
+def card_difference(before: FoundCard, after: FoundCard) -> list[Change]:
+    """Compare two cards as they were served, or in the canonical JSON if their protocol versions differ."""
+    if before.dialect.version == after.dialect.version:
+        return difference(_read(before.raw), _read(after.raw))
+    return difference(before.value, after.value)
+
+
 def extended_difference(public: FoundCard, extended: Json) -> list[Change]:
-    """Compare the extended card with the public card; compare the decoded cards if their protocol versions differ."""
-    card, dialect = read_card(extended)
-    if dialect.version == public.dialect.version or not isinstance(card, AgentCard):
-        return difference(_read(public.raw), extended)
-    return difference(public.card.to_json(), card.to_json())
+    """Compare the extended card with the public card; one that cannot be read is compared as it was served."""
+    found = read_bytes(dump(extended))
+    return card_difference(public, found) if isinstance(found, FoundCard) else difference(_read(public.raw), extended)
 
 
 def card_of_answer(answer: Json) -> Json:

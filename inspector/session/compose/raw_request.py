@@ -12,6 +12,7 @@ cannot be decoded.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -62,9 +63,7 @@ def read_request(text: str, before: WireRequest, call: CallContext) -> WireReque
         raise usage_error("The first line must be a method and a URL, for example POST http://127.0.0.1:9999/")
     if _TOKEN.fullmatch(found[1]) is None:
         raise usage_error(f"{found[1]!r} has characters that an HTTP method cannot contain.")
-    headers: dict[str, str] = {}
-    for name, value in map(_header, lines):
-        headers[name] = f"{headers[name]}, {value}" if name in headers else value  # RFC 9110 5.3
+    headers = _combined(map(_header, lines))
     url = _absolute(found[2], before.url)
     if found[1] == _GRPC:
         return _grpc(url, headers, body, before, call)
@@ -117,6 +116,16 @@ def _header(line: str) -> tuple[str, str]:
     if not colon or _TOKEN.fullmatch(name) is None:
         raise usage_error(f"{line[:60]!r} is not a header (Name: value). An empty line must precede the body.")
     return name, value.strip(" \t")
+
+
+def _combined(lines: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return headers, each once and spelled as at first, with all its values (RFC 9110 section 5.3, RFC 6265)."""
+    spellings, headers = dict[str, str](), dict[str, str]()
+    for written, value in lines:
+        name = spellings.setdefault(written.lower(), written)
+        separator = "; " if name.lower() == "cookie" else ", "
+        headers[name] = f"{headers[name]}{separator}{value}" if name in headers else value
+    return headers
 
 
 def _extract_files(body: bytes, before: HttpRequest) -> tuple[bytes, tuple[FileSplice, ...]]:

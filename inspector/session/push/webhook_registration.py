@@ -131,7 +131,7 @@ class WebhookRegistrations(list[WebhookRegistration]):
             case Deleted():
                 for webhook in registered:
                     # Before 1.0 the id of the only configuration of a task is the id of the task.
-                    webhook.deleted |= request.id in (webhook.config_id, webhook.task_id)
+                    webhook.deleted |= request.id == (webhook.config_id or webhook.task_id)
             case PushConfigList():
                 known = {config.url: config.id for config in answer.configs}
                 for webhook in registered:

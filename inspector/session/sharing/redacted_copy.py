@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from base64 import b64decode
-from binascii import Error as Base64Error
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -26,6 +24,7 @@ from inspector.session.replay.validation import validated
 from inspector.session.sharing.pseudonyms import EMAILS, HOSTS, IDS, Pseudonyms
 from inspector.session.sharing.stream_texts import StreamTexts
 from inspector.session.sharing.texts import Place, Rewriter, all_texts, cached, places
+from inspector.text.binary_metadata import BINARY, bytes_of
 from inspector.text.key_forms import KEY, may_have_key
 
 BY_LOCATION = "secrets by their location"
@@ -33,7 +32,6 @@ BY_FORM = "keys and tokens by their form"
 SEVERAL_EVENTS = "a text that is split over several events"
 _SHORTEST = 4
 _WAITING = 2_000
-_BINARY = "-bin"
 """The end of the names of gRPC metadata whose values are bytes in base64."""
 
 
@@ -198,7 +196,7 @@ class RedactedCopy:
         def header(name: str, value: str) -> str:
             [(_, masked)] = redactor.headers([(name, value)])
             masked = pseudonyms.header(name, masked)
-            return MASK if name.lower().endswith(_BINARY) and self._is_in_bytes(masked) else masked
+            return MASK if name.lower().endswith(BINARY) and self._is_in_bytes(value) else masked
 
         return Rewriter(
             change=lambda text: pseudonyms.replace(redactor.text(self._without_cut_value(text))),
@@ -221,10 +219,9 @@ class RedactedCopy:
     def _is_in_bytes(self, value: str) -> bool:
         """Return whether bytes in base64 contain a value that is masked or replaced."""
         try:
-            text = b64decode(value + "=" * (-len(value) % 4)).decode("utf-8", "replace")
-        except (Base64Error, ValueError):
+            return self._remaining(bytes_of(value).decode("utf-8", "replace"))
+        except ValueError:
             return False
-        return self._remaining(text)
 
     def _remaining(self, text: str) -> bool:
         return self._search.any_in(text) or self._pseudonyms.remains_in(text)

@@ -14,6 +14,7 @@ import httpx
 
 from inspector.protocol.bindings.base import GrpcRequest
 from inspector.protocol.errors import INVALID_RESPONSE, Fault, FaultCode, FaultKind, Whose
+from inspector.text.binary_metadata import BINARY
 from inspector.text.units import counted
 from inspector.wire.client.client_certificate import ClientCertificate
 from inspector.wire.client.observations import Ending
@@ -59,8 +60,14 @@ _REMOVED = re.compile(r"Stream r\w+ \((.*)\)", re.DOTALL)
 """A message of the gRPC library about a call that it ended itself, and why."""
 _NO_STATUS = ("No status received", "Data frame with END_STREAM")
 """How the gRPC library's messages about a response without a status begin."""
-_COMPRESSED = ("Compression algorithm", "Invalid compression algorithm")
-"""How the gRPC library's messages about a compressed response begin, unless they are inside of `_REMOVED`."""
+_LOCAL = re.compile(
+    r"Stream r\w+ \(.*\)|Socket closed|(?:recv|send)msg:.*|GOAWAY received.*|Connection reset(?: by peer)?|Broken pipe"
+    r"|No status received|Data frame with END_STREAM flag received|(?:RST_STREAM \()?Received RST_STREAM with error .*"
+    r"|Received http2 header with status: \d+|CLIENT: Received message larger than max \(.*\)"
+    r"|(?:Compression algorithm|Invalid compression algorithm value) '.*' is disabled\.?",
+    re.DOTALL,
+)
+"""A whole message of the gRPC library; that of an agent may begin in the same way."""
 _LONG_HEADERS = re.compile(r"received metadata size exceeds \w+ limit \((?:value length )?(\d+) vs\. (\d+)\)")
 
 _ALERT = re.compile(r"ALERT_([A-Z_]+)")
@@ -87,8 +94,6 @@ _ENDED = ("Socket closed", "recvmsg", "Unwrap failed")
 _NAME = re.compile(r"[0-9a-z_.-]+")
 _VALUE = re.compile(r"[\x20-\x7e]*")
 _BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
-BINARY = "-bin"
-"""The suffix of the names of binary metadata."""
 
 
 def explain(error: Exception, url: str, certificate: ClientCertificate | None = None, *, headed: bool = False) -> Fault:
@@ -251,9 +256,7 @@ def is_local_status(code: str, words: str, *, connected: bool) -> bool:
     """Return whether the gRPC library created the status itself because no response was received."""
     if not connected:
         return code == "UNAVAILABLE"
-    if _REMOVED.match(words) or _TOO_LARGE.search(words) or _HTTP_STATUS.match(words):
-        return True
-    return words.startswith((*_BROKEN, *_NO_STATUS, *_RESET, *_COMPRESSED))
+    return _LOCAL.fullmatch(words) is not None
 
 
 def invalid_metadata(metadata: Mapping[str, str]) -> Fault | None:

@@ -6,7 +6,7 @@ import asyncio
 import os
 import ssl
 import time
-from base64 import b64decode, b64encode
+from base64 import b64encode
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import aclosing, asynccontextmanager, suppress
@@ -20,9 +20,9 @@ import httpx
 from inspector.protocol.bindings.base import GrpcRequest
 from inspector.protocol.bindings.grpc import STATUSES
 from inspector.protocol.sse import Frame
+from inspector.text.binary_metadata import BINARY, bytes_of
 from inspector.wire.client.client_certificate import CertificateFor, ClientCertificate, no_certificate
 from inspector.wire.client.faults import (
-    BINARY,
     LostError,
     TrustError,
     connect_timeout,
@@ -236,10 +236,7 @@ async def _messages(call: Any, end: Any, request: GrpcRequest) -> AsyncGenerator
 
 def _metadata(given: Mapping[str, str]) -> tuple[tuple[str, str | bytes], ...]:
     """Return metadata in the types of the library; binary values are decoded from base64."""
-    return tuple(
-        (name, b64decode(value + "=" * (-len(value) % 4)) if name.endswith(BINARY) else value)
-        for name, value in given.items()
-    )
+    return tuple((name, bytes_of(value) if name.endswith(BINARY) else value) for name, value in given.items())
 
 
 def _pairs(metadata: Iterable[tuple[str, str | bytes]] | None) -> Headers:

@@ -27,7 +27,7 @@ from inspector.wire.client.client_certificate import CertificateFor, ClientCerti
 from inspector.wire.client.credentials import basic, split_userinfo
 from inspector.wire.client.faults import TOO_LARGE, TrustError, after_events, explain
 from inspector.wire.client.observations import Body, Ended, Ending, Frames, Head, Headers, Observation, Sent, head_text
-from inspector.wire.client.transport import IDLE_SECONDS, Transport
+from inspector.wire.client.transport import IDLE_SECONDS, MOST_IDLE, Transport
 from inspector.wire.client.upload import Upload, UploadError, body_of
 
 if TYPE_CHECKING:
@@ -126,7 +126,9 @@ class Client:
             **chosen,
             follow_redirects=False,
             timeout=httpx.Timeout(self.limits.read_seconds, connect=self.limits.connect_seconds, pool=None),
-            limits=httpx.Limits(max_connections=None, max_keepalive_connections=20, keepalive_expiry=IDLE_SECONDS),
+            limits=httpx.Limits(
+                max_connections=None, max_keepalive_connections=MOST_IDLE, keepalive_expiry=IDLE_SECONDS
+            ),
             headers={"User-Agent": "a2a-inspect", "Accept-Encoding": "identity"},
             cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
             auth=httpx.Auth(),  # without this, httpx would take userinfo out of the url and send it unobserved

@@ -5,10 +5,18 @@ from __future__ import annotations
 from inspector.lazy_dataclass import dataclass
 from inspector.wire.client.observations import Headers
 
+_NOT_REUSED = ("no-cache", "no-store")
+"""The directives that forbid to use a response again without asking the server (RFC 9111 sections 5.2.2.4 and 5)."""
+_ABOUT_CONTENT = "content-"
+"""How the names of headers begin that describe the body, which a response with the status 304 does not have."""
+
 
 @dataclass(frozen=True, slots=True)
 class Caching:
-    """The caching headers of a response, `""` if missing; ages are in seconds, None if missing."""
+    """The caching headers of a response, `""` if missing; ages are in seconds, None if missing.
+
+    `max_age` is None, too, if the response must not be reused without asking the server.
+    """
 
     etag: str = ""
     last_modified: str = ""
@@ -38,12 +46,26 @@ class Caching:
 def caching_of(headers: Headers) -> Caching:
     """Read the caching headers of a response."""
     control = _header(headers, "cache-control")
+    directives = [_directive(text) for text in control.split(",")]
+    is_reusable = not any(name in _NOT_REUSED for name, _ in directives)
     return Caching(
         _header(headers, "etag"),
         _header(headers, "last-modified"),
         control,
-        next((age for name, age in map(_directive, control.split(",")) if name == "max-age"), None),
+        next((age for name, age in directives if name == "max-age" and is_reusable), None),
         _seconds(_header(headers, "age")),
+    )
+
+
+def confirmed(stored: Headers, received: Headers) -> Headers:
+    """Return the headers of a stored response that a response with the status 304 confirms (RFC 9111 section 3.2).
+
+    The age of the stored response ends with the confirmation.
+    """
+    replaced = {name.lower() for name, _ in received} | {"age"}
+    return (
+        *(pair for pair in stored if pair[0].lower() not in replaced or pair[0].lower().startswith(_ABOUT_CONTENT)),
+        *(pair for pair in received if not pair[0].lower().startswith(_ABOUT_CONTENT)),
     )
 
 

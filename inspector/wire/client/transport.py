@@ -22,7 +22,7 @@ import httpx
 
 from inspector.wire.resolve import connect_to
 
-_MOST_IDLE = 20
+MOST_IDLE = 20
 IDLE_SECONDS = 4.0
 """How many unused connections are kept for further requests, and for how long.
 
@@ -102,7 +102,7 @@ class Transport(httpx.AsyncBaseTransport):
             self._drop(connection)
             return
         self._idle.append((origin, time.monotonic(), connection))
-        if len(self._idle) > _MOST_IDLE:
+        if len(self._idle) > MOST_IDLE:
             self._drop(self._idle[0][2])
 
     def _drop(self, connection: _Connection) -> None:

@@ -10,7 +10,10 @@ from inspector.lazy_dataclass import dataclass
 if TYPE_CHECKING:
     import aiohttp
 
-_HOP_BY_HOP = {"connection", "keep-alive", "proxy-authorization", "te", "trailer", "transfer-encoding", "upgrade"}
+_HOP_BY_HOP = {
+    *("connection", "keep-alive", "proxy-authorization", "proxy-connection"),
+    *("te", "trailer", "transfer-encoding", "upgrade"),
+}
 _WRITTEN_BY_CLIENT = {"content-length", "expect", "host"}
 _NOT_FORWARDED = _HOP_BY_HOP | _WRITTEN_BY_CLIENT
 _OURS = ("User-Agent", "Accept", "Accept-Encoding", "Content-Type")
@@ -58,7 +61,7 @@ class Forwarder:
                 auto_decompress=False,
                 skip_auto_headers=_OURS,
             )
-        headers = [pair for pair in delivery.headers if pair[0].lower() not in _NOT_FORWARDED]
+        headers = _forwarded(delivery.headers)
         began, status, problem = time.perf_counter(), 0, ""
         request = self._client.request(delivery.method, url, data=delivery.body, headers=headers, allow_redirects=False)
         try:
@@ -75,3 +78,11 @@ class Forwarder:
         if self._client is not None:
             await self._client.close()
             self._client = None
+
+
+def _forwarded(headers: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:
+    """Return the headers that are not only for this connection; Connection names others (RFC 9110 7.6.1)."""
+    named = {
+        word.strip().lower() for name, value in headers if name.lower() == "connection" for word in value.split(",")
+    }
+    return [(name, value) for name, value in headers if name.lower() not in _NOT_FORWARDED | named]

@@ -81,7 +81,7 @@ def check_signature(jwt: Jwt, keys: KeySet) -> CheckResult:
 
 
 def check_claim(jwt: Jwt, name: str, expected: str) -> CheckResult:
-    """Compare the claim `iss` or `aud` with the required value, `""` for any; `aud` may be a list."""
+    """Compare a claim with the required value, `""` for any; `aud` may be a list."""
     claim = jwt.claims.get(name)
     if not expected:
         return CheckResult(None, f"{name} {brief(claim)}, any value is accepted" if claim else "not required")

@@ -8,6 +8,7 @@ import ssl
 import time
 from collections.abc import Callable
 from typing import TypeAlias, cast
+from urllib.parse import urlsplit
 
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
@@ -253,7 +254,7 @@ class Receiver:
             head_text(http.raw_path.encode("utf-8", "surrogateescape")),
             tuple((head_text(name), head_text(value)) for name, value in http.raw_headers),
         )
-        path = head.target.partition("?")[0].removeprefix(self._at.prefix)
+        path = _path_of(head.target).removeprefix(self._at.prefix)
         return PushRequest(head, self._registrations.get(path), self._at, used=self._used_jwts)
 
     async def _read_body(self, http: web.BaseRequest, request: PushRequest, *, refused: bool) -> BodyRead:
@@ -315,6 +316,11 @@ async def _apply(response: WebhookResponse, connection: Connection) -> None:
             connection.cut_off(_TRUNCATED_RESPONSE)
         case Manner.WHOLE:
             pass
+
+
+def _path_of(target: str) -> str:
+    """Return the path of a request target; a sender behind a proxy may send the whole URL (RFC 9112 section 3.2.2)."""
+    return (urlsplit(target).path if target.startswith(("http://", "https://")) else target).partition("?")[0]
 
 
 def _new_token() -> str:

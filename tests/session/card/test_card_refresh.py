@@ -44,6 +44,7 @@ from inspector.session.card.observed import (
     extension_statuses,
 )
 from inspector.session.session import Session
+from inspector.wire.client.http_caching import caching_of
 from inspector.wire.discovery import FoundCard, read_bytes
 
 
@@ -53,8 +54,8 @@ def tagged(agent: Agent, tag: str, **members: Any) -> None:
 
     async def handle(_: web.BaseRequest, heard: Heard) -> web.StreamResponse:
         if heard.headers.get("If-None-Match") == tag:
-            return web.Response(status=304, headers={"ETag": tag})
-        return web.json_response(card, headers={"ETag": tag})
+            return web.Response(status=304, headers={"ETag": tag, "Cache-Control": "max-age=10"})
+        return web.json_response(card, headers={"ETag": tag, "Cache-Control": "max-age=60", "Age": "50"})
 
     agent.routes[CARD_PATH] = handle
 
@@ -70,6 +71,7 @@ async def test_a_card_that_is_unchanged_is_not_sent_again(agent: Agent, open_ses
     assert agent.heard[-1].headers["If-None-Match"] == '"1"'
     assert after.found is before.found
     assert (before.confirmed, after.confirmed > 0) == (0, True)
+    assert caching_of(after.headers).fresh_until(after.confirmed) == after.confirmed + 10
     assert records(session, Kind.RESPONSE)[-1].meta["status"] == 304
     assert records(session, Kind.NOTE)[-1].label == "the card is unchanged"
 

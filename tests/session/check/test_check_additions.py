@@ -265,9 +265,11 @@ async def test_a_good_agent_has_no_findings(run_checks: RunChecks):
     assert await outcome(run_checks, *steps, test={OURS: {"findings": {"max": "hint"}}}) == ("pass", [])
 
 
-@pytest.mark.parametrize("leaks", [True, False])
-async def test_an_agent_that_repeats_a_secret_fails(leaks: bool, agent: Agent, run_checks: RunChecks):
-    artifact = {"artifactId": "a", "parts": [{"text": "you sent secret-word" if leaks else "nothing"}]}
+@pytest.mark.parametrize(
+    ("text", "leaks"), [("you sent secret-word", True), ("nothing", False), ("card **** 1234", False)]
+)
+async def test_an_agent_that_repeats_a_secret_fails(text: str, leaks: bool, agent: Agent, run_checks: RunChecks):
+    artifact = {"artifactId": "a", "parts": [{"text": text}]}
     agent.answer(answering({"task": {**TASK["task"], "artifacts": [artifact]}}))
     result, messages = await outcome(
         run_checks,

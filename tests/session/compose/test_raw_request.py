@@ -91,7 +91,7 @@ def test_a_path_is_sent_as_written(path: str):
 
 
 def test_a_header_that_stands_there_twice_has_both_values():
-    assert read_request("GET /\nA: 1\nA: 2\na: 3", BEFORE, RPC).headers == {"A": "1, 2", "a": "3"}
+    assert read_request("GET /\nA: 1\nA: 2\na: 3", BEFORE, RPC).headers == {"A": "1, 2, 3"}
 
 
 @pytest.mark.parametrize(
@@ -429,3 +429,13 @@ async def test_a_request_over_the_other_sort_of_transport_ends_without_a_crash(
     text = write_text(like.wire, like.exchange.context)
     turn = await drive(session.send_raw(text, session.send(text_draft("x"), stream=False)))
     assert [record.kind for record in records(session, Kind.TRAILERS)] == [Kind.TRAILERS]
+
+
+def test_cookies_and_metadata_with_several_values_are_sent_once():
+    assert read_request("GET /\nCookie: a=1\ncookie: b=2", BEFORE, RPC).headers == {"Cookie": "a=1; b=2"}
+    before = grpc_binding.encode(
+        "agent.example:443", v1_0.DIALECT, Operation.SEND, compose(text_draft("a", message_id="m")).request, ""
+    )
+    call = read_request("GRPC http://a:1/x.Y/SendMessage\nX-A: 1\nx-a: 2\n\nhex:", before, GRPC)
+    assert isinstance(call, GrpcRequest)
+    assert call.metadata == {"x-a": "1, 2"}

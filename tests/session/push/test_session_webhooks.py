@@ -265,6 +265,11 @@ async def test_several_webhooks_of_a_task_are_distinguished_and_deleted_separate
     assert (inline.deleted, second.deleted, second.problem) == (False, True, "deleted")
     await drive(session.list_push(task_id))
     assert (inline.live, second.stored) == (True, False)
+    inline.config_id = "first"
+    named = session.push.register(task_id)
+    await drive(session.set_push(named.config.model_copy(update={"task_id": task_id, "id": task_id})))
+    await drive(session.delete_push(task_id, task_id))
+    assert (inline.deleted, named.deleted) == (False, True)
 
 
 async def test_the_webhook_of_a_failed_message_is_marked(agent: Agent, open_session: OpenSession):
@@ -327,12 +332,14 @@ async def test_a_delivery_is_sent_again_with_its_bytes_and_its_headers(
 ):
     session, one = hook
     handler.routes["/mine?secret=1"] = handler.routes["/mine"] = accepting
-    await post(one, status("WORKING"), **{"X-Trace": "a b", "x-trace-2": "é"})
+    only_here = {"Connection": "keep-alive, X-Hop", "X-Hop": "1", "Proxy-Connection": "keep-alive"}
+    await post(one, status("WORKING"), **{"X-Trace": "a b", "x-trace-2": "é"}, **only_here)
     [record] = deliveries(session)
     done = await session.push.relay.resend(record.seq, f"{handler.url}/mine")
     [heard] = [request for request in handler.heard if request.path == "/mine"]
     assert (done.status, heard.method, heard.json) == (202, "POST", status("WORKING"))
     assert heard.headers["Authorization"] == f"Bearer {one.registration.token}"
+    assert not {"X-Hop", "Proxy-Connection"} & set(heard.headers)
     assert (heard.headers["X-Trace"], heard.headers["Host"]) == ("a b", handler.url.removeprefix("http://"))
     note = records(session, Kind.NOTE)[-1]
     assert (note.event, note.task, note.meta["status"]) == ("forward", "t", 202)

@@ -173,10 +173,22 @@ async def test_an_error_is_a_status_with_details_without_a_fault():
     assert (ended(seen).how, ended(seen).fault) == (Ending.COMPLETE, None)
 
 
-@pytest.mark.parametrize("code", ["UNAVAILABLE", "RESOURCE_EXHAUSTED", "UNKNOWN", "CANCELLED"])
-async def test_a_status_of_the_server_is_not_a_lost_connection(code: str):
+_CODES = ("UNAVAILABLE", "RESOURCE_EXHAUSTED", "UNKNOWN", "CANCELLED")
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        *((code, "failed to connect to all addresses; last error: Connection refused") for code in _CODES),
+        ("UNAVAILABLE", "Connection reset by the database"),
+        ("INTERNAL", "Broken pipe to the model server"),
+        ("INVALID_ARGUMENT", "Compression algorithm zstd is not supported for files"),
+        ("UNKNOWN", "No status received from the planner"),
+    ],
+)
+async def test_a_status_of_the_server_is_not_a_lost_connection(code: str, words: str):
     async def refuse(raw: bytes, context: Any) -> bytes:
-        await context.abort(grpc.StatusCode[code], "failed to connect to all addresses; last error: Connection refused")
+        await context.abort(grpc.StatusCode[code], words)
         return b""
 
     async with served(unary=refuse) as target:
@@ -184,7 +196,7 @@ async def test_a_status_of_the_server_is_not_a_lost_connection(code: str):
     assert [type(observation) for observation in seen] == [Sent, Head, Trailers, Ended]
     trailers = seen[2]
     assert isinstance(trailers, Trailers)
-    assert trailers.name == code
+    assert (trailers.name, trailers.message) == (code, words)
     assert ended(seen).fault is None
 
 

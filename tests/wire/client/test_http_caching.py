@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from inspector.wire.client.http_caching import caching_of
+from inspector.wire.client.http_caching import caching_of, confirmed
 
 
 def test_all_caching_headers_are_read():
@@ -34,3 +34,28 @@ def test_without_caching_headers_there_are_no_conditions():
 def test_an_invalid_age_is_ignored(age):
     caching = caching_of((("Age", age), ("Cache-Control", f"max-age={age}")))
     assert (caching.max_age, caching.age) == (None, None)
+
+
+@pytest.mark.parametrize("control", ["max-age=60, no-cache", "No-Store, max-age=60"])
+def test_a_card_that_must_not_be_reused_is_never_fresh(control: str):
+    caching = caching_of((("Cache-Control", control),))
+    assert caching.fresh_until(1000.0) is None
+    assert control in caching.words()
+
+
+def test_a_confirmation_replaces_the_caching_headers_and_ends_the_age():
+    stored = (
+        ("ETag", "1"),
+        ("Cache-Control", "max-age=60"),
+        ("Age", "50"),
+        ("Content-Type", "application/json"),
+        ("X", "1"),
+    )
+    after = confirmed(stored, (("cache-control", "max-age=10"), ("content-type", "text/plain"), ("etag", "1")))
+    assert after == (
+        ("Content-Type", "application/json"),
+        ("X", "1"),
+        ("cache-control", "max-age=10"),
+        ("etag", "1"),
+    )
+    assert caching_of(after).fresh_until(1000.0) == 1010.0

@@ -275,7 +275,7 @@ async def test_a_removed_registration_is_answered_with_404(running):
 
 
 @pytest.mark.parametrize(
-    "target", ["/", "/push/", "{path}/", "{path}x", "//{path}", "http://127.0.0.1{path}", "{path}%20"]
+    "target", ["/", "/push/", "{path}/", "{path}x", "//{path}", "http://127.0.0.1/x{path}", "{path}%20"]
 )
 async def test_a_path_that_only_resembles_a_registration_is_answered_with_404(running, target):
     assert (await running.send(running.post(target=target.format(path=running.registration.path)))).status == 404
@@ -340,3 +340,12 @@ async def test_an_encoded_body_is_answered_with_415_and_not_decoded(running, enc
 async def test_a_generated_token_can_be_the_value_of_an_option(running, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("secrets.token_urlsafe", lambda size: "-" * size)
     assert not running.receiver.register().token.startswith("-")
+
+
+async def test_a_request_with_the_whole_url_is_accepted(running):
+    """A sender behind a proxy may write it (RFC 9112 section 3.2.2)."""
+    target = f"http://{running.host}{running.registration.path}"
+    answer = await running.send(running.head(f"Content-Length: {len(BODY)}", target=f"{target}?a=b") + BODY)
+    assert answer.status == 204
+    delivery = await running.inbox.one()
+    assert (delivery.refused, delivery.registration) == ("", running.registration)

@@ -1,0 +1,13 @@
+"""Binary metadata of gRPC: headers whose names end in `-bin` have bytes in base64 as values, often without padding."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+
+BINARY = "-bin"
+"""The end of the names of binary metadata."""
+
+
+def bytes_of(value: str) -> bytes:
+    """Return the bytes of a value; raises `ValueError` if it is not base64."""
+    return b64decode(value + "=" * (-len(value) % 4))
