@@ -25,6 +25,7 @@ from inspector.session.settings import Settings, settings_from
 from inspector.text.units import duration
 from inspector.tui import lazy_loading
 from inspector.tui.demo_agent import DemoAgent
+from inspector.tui.keys import key_of
 from inspector.tui.notify import notify
 from inspector.tui.render.glyphs import Glyphs
 from inspector.tui.screens.catalog import CatalogScreen, unchosen_fault
@@ -217,7 +218,9 @@ class Sessions:
 
     async def go_to(self, workbench: WorkbenchScreen) -> None:
         """Show another tab."""
-        if workbench is not self.workbench and not self._opening.locked():
+        if self._attempt is not None:
+            notify(self._app, f"An agent is being connected: {key_of('back')} cancels it.")
+        elif workbench is not self.workbench and not self._opening.locked():
             await self._to_its_end(self._switch(workbench))
             workbench.refresh_view()
 
@@ -259,12 +262,14 @@ class Sessions:
     async def _leave(self, reference: str, options: Options) -> Draft | None:
         """Show the boot screen; close the session of the current tab if it has this agent and options, or no agent.
 
-        Returns the unsent message of a closed session.
+        A session with a running call stays. Returns the unsent message of a closed session.
         """
         workbench = self.workbench
         if workbench is None:
             return None
-        if (workbench.reference, workbench.options) == (reference, options) or workbench.is_without_agent:
+        is_same = (workbench.reference, workbench.options) == (reference, options)
+        is_idle = not workbench.session.journal.exchanges.open
+        if (is_same and is_idle) or workbench.is_without_agent:
             await workbench.mounted("chat")
             unsent = workbench.chat.composer.draft
             await self._end_session(workbench)

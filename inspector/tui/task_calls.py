@@ -13,13 +13,17 @@ if TYPE_CHECKING:
     from inspector.session.call import Call
 
 
+SELECT_TASK = "Send a message, or open a task in Tasks."
+"""What to do if no task is selected."""
+
+
 async def calls_for(session: Session, operation: Operation, task_id: str) -> list[Call]:
     """Return the calls of an operation, not started; raises `FaultError` if the operation is not possible.
 
     Before webhooks are deleted, the agent is asked for the list, because only the agent knows all of them.
     """
     if not task_id and operation is not Operation.EXTENDED_CARD:
-        raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, "No task is selected.", "Send a message first."))
+        raise FaultError(Fault(Whose.YOURS, FaultCode.USAGE, "No task is selected.", SELECT_TASK))
     match operation:
         case Operation.GET:
             return [session.get(task_id)]

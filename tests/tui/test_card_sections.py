@@ -89,6 +89,14 @@ async def test_the_extended_card_is_compared_with_the_public_one(open_app: Open)
         assert driver.section == "extended"
         await driver.press("escape", "v")
         assert '"name": "Puppet"' in driver.screen
+        agent.card |= {"name": "Extended"}
+        await driver.press("r")
+        await driver.until(lambda: "Extended" in driver.lines[0])
+        await driver.press("v")
+        await driver.settled()
+        assert driver.section == "extended"
+        assert "+ skills / secret" in driver.screen
+        assert not driver.line("~ name")
 
 
 async def test_a_refreshed_card_is_compared_and_an_unchanged_card_is_reported(open_app: Open, tmp_path: Path):
@@ -269,6 +277,9 @@ async def test_keys_of_signatures_are_fetched_only_on_request(open_app: Open):
             await driver.click("fetch the keys", times=2)
             await driver.until("✓ valid    ES256 ours")
             assert "over the card as served" in driver.screen
+            driver.workbench.use(driver.session.choice)
+            await driver.settled()
+            assert "✓ valid    ES256 ours" in driver.screen
             agent.card |= {"version": "9"}
             await driver.press("r")
             await driver.until(lambda: "no key" in driver.line("Signatures"))

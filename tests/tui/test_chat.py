@@ -290,6 +290,28 @@ async def test_an_error_is_shown_above_the_text_and_on_the_timeline(open_app: Op
         assert driver.app.is_running
 
 
+async def test_the_error_of_a_message_stays_when_another_call_ends(open_app: Open):
+    ended = asyncio.Event()
+
+    async def answer(call: Call):
+        if "fails" in str(call.rpc):
+            return call.error(-32602, "no such colour")
+        await ended.wait()
+        return await call.stream({"task": task("COMPLETED")})
+
+    async with playing(answer) as agent, open_app(agent.url, (120, 36)) as driver:
+        await driver.connected()
+        await driver.say("waits")
+        await driver.until(lambda: driver.session.journal.exchanges.open == 1)
+        await driver.say("fails")
+        await driver.until("problem: ")
+        ended.set()
+        await driver.until(lambda: not driver.session.journal.exchanges.open)
+        await driver.settled()
+        assert "no such colour" in driver.line("problem:")
+        assert "fails" in driver.composer.text
+
+
 async def test_a_long_problem_is_shown_completely(open_app: Open):
     async def answer(call: Call):
         return call.error(-32603, " ".join(f"word-{number}" for number in range(24)))

@@ -15,6 +15,7 @@ from inspector.findings.finding import Finding, Severity
 from inspector.protocol.errors import Fault
 from inspector.protocol.lifecycle import State
 from inspector.session import reconnect
+from inspector.tui.screens.session_screen import SessionScreen
 from inspector.tui.widgets.composer import Composer
 
 
@@ -99,6 +100,27 @@ async def test_a_capture_is_selected_on_the_connect_screen(open_app: Open, recor
         await driver.click(path.name, times=2)
         await read(driver)
         assert path.name in driver.lines[0]
+
+
+async def test_a_view_that_is_chosen_while_a_capture_is_read_keeps_the_focus(
+    open_app: Open, recorded: Path, monkeypatch: pytest.MonkeyPatch
+):
+    mounted, chosen = SessionScreen.mounted, asyncio.Event()
+
+    async def mounted_slowly(screen: SessionScreen, *views: str) -> None:
+        await mounted(screen, *views)
+        if len(views) > 1:
+            await chosen.wait()
+
+    monkeypatch.setattr(SessionScreen, "mounted", mounted_slowly)
+    async with open_app(None, (120, 40), recording=recorded) as driver:
+        await driver.until(lambda: isinstance(driver.app.screen, SessionScreen))
+        await driver.press("6")
+        chosen.set()
+        await read(driver)
+        await driver.settled()
+        assert driver.workbench.view == "findings"
+        assert not driver.workbench.chat.has_focus_within
 
 
 async def test_a_capture_path_is_entered_on_the_connect_screen_and_an_agent_is_selected_afterwards(

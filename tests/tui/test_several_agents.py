@@ -338,3 +338,31 @@ async def test_a_demo_agent_that_cannot_start_leaves_the_other_tabs(
         driver.app.open(DEMO)
         await driver.until("The mock agent did not start.")
         assert driver.session is first
+
+
+async def test_the_same_agent_again_does_not_end_a_running_call(open_app: Open, slow_mock: str):
+    async with open_app(slow_mock) as driver:
+        await driver.connected()
+        first = driver.session
+        await driver.say("long 20")
+        await driver.until(lambda: first.journal.exchanges.open)
+        await driver.press("escape")
+        await connect(driver, slow_mock)
+        assert driver.session is not first
+        assert first.journal.exchanges.open
+        assert driver.lines[0].count("Mock Agent") == 2
+
+
+async def test_the_keys_of_tabs_tell_why_they_wait_while_an_agent_is_connected(open_app: Open, mock: str):
+    silent = await asyncio.start_server(lambda reader, _: reader.read(), "127.0.0.1", 0)
+    async with silent, open_app(mock, run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.press("o")
+        await driver.until("Connect to an agent")
+        await driver.paste("http://{}:{}".format(*silent.sockets[0].getsockname()))
+        await driver.press("enter")
+        await driver.until("connecting")
+        await driver.press("ctrl+pageup")
+        await driver.until("An agent is being connected: esc cancels it.")
+        await driver.press("escape")
+        await driver.until("canceled")

@@ -365,6 +365,24 @@ async def test_the_task_on_which_the_cursor_begins_is_not_opened_in_chat(open_ap
         assert driver.composer.destination.context_id == "ctx-0"
 
 
+async def test_the_task_that_chat_follows_is_not_replaced_by_a_task_chosen_earlier(open_app: Open, slow_mock: str):
+    async with open_app(slow_mock) as driver:
+        await driver.connected()
+        await driver.ask("report 1")
+        await driver.ask("report 1")
+        await driver.press("escape")
+        await driver.go(3)
+        await driver.press("down", "alt+2", "alt+3")
+        driver.composer.stream = False
+        await driver.say("long 1")
+        await driver.go(3)
+        await driver.done(3)
+        newest = driver.session.tasks.all()[0].id
+        await driver.go(2)
+        await driver.settled()
+        assert driver.workbench.chat.call_task == newest
+
+
 async def test_tasks_are_sorted_by_their_age(open_app: Open):
     """A task that was listed first may be older than one of this session."""
     now = datetime.now(UTC)

@@ -12,8 +12,10 @@ from textual import events
 
 from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind
+from inspector.protocol.operations import Operation
 from inspector.session.replay.moments import Moments
 from inspector.session.tasks import TrackedTask
+from inspector.tui.views.base import CallWanted
 from inspector.tui.views.chat import ChatView
 from inspector.tui.widgets.artifact_pane import ArtifactPane
 from inspector.tui.widgets.detail_pane import DetailPane
@@ -263,6 +265,32 @@ async def test_a_key_that_arrives_at_once_is_about_the_row_under_the_cursor(open
         await driver.until(lambda: travel(driver).seq)
         assert travel(driver).past.id == report.id
         assert f"Timeline ─ {report.id[:8]} ─ ● completed" in driver.screen
+
+
+async def test_keys_are_not_lost_while_the_past_is_read(open_app: Open, monkeypatch: pytest.MonkeyPatch):
+    async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("go")
+        seqs = frames(driver)
+        reading, read = asyncio.Event(), TravelLine.read_on
+        monkeypatch.setattr(TravelLine, "read_on", lambda line: read(line) if reading.is_set() else None)
+        await driver.press("escape", "left_square_bracket", "left_square_bracket")
+        reading.set()
+        travel(driver).read_on()
+        await driver.until(lambda: travel(driver).seq)
+        assert travel(driver).seq == seqs[-3]
+
+
+async def test_another_task_is_not_selected_behind_the_past(open_app: Open, mock: str):
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        await driver.ask("ask")
+        now, earlier = driver.session.tasks.all()
+        await arrive(driver)
+        driver.workbench.post_message(CallWanted(Operation.GET, earlier.id))
+        await driver.done(3)
+        assert driver.workbench.chat.call_task == travel(driver).past.id == now.id
 
 
 async def test_pushes_that_repeat_events_are_counted_and_listed(open_app: Open, mock: str):

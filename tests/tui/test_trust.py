@@ -133,6 +133,23 @@ async def test_credentials_are_sent_to_an_interface_at_another_origin_after_the_
             assert sent_secret(stranger) == [True]
 
 
+async def test_the_question_is_asked_if_the_interface_is_chosen_for_a_message(open_app: Open):
+    async with playing(complete) as stranger, playing(complete) as agent:
+        [own] = agent.whole_card()["supportedInterfaces"]
+        [other] = stranger.whole_card()["supportedInterfaces"]
+        agent.card = {"supportedInterfaces": [own, other]}
+        async with open_app(agent.url, SIZE, **CREDENTIALS) as driver:
+            await driver.connected()
+            await driver.write()
+            await driver.press("ctrl+o", "escape", "I", "down", "enter")
+            await driver.until(WITHHELD)
+            await driver.press("up", "enter")
+            await driver.press("escape")
+            await driver.go(1)
+            await driver.until("sent: Authorization: Bearer ****")
+            assert "in use" in driver.line(stranger.url)
+
+
 async def test_credentials_that_the_user_withholds_are_not_sent(open_app: Open):
     async with playing(complete) as stranger, playing(complete) as agent:
         agent.card = agent_at(stranger)

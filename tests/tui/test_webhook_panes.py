@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 
 import httpx
 import pytest
+from aiohttp import web
 from driving import Open
-from players import deliver
+from players import deliver, playing
+from puppets import Call, done
 from webhook_view import COMPLETED, SIZE, STATUS, listening, view
 
 from inspector.capture.records import Kind
@@ -230,3 +233,43 @@ async def test_enter_on_a_registration_goes_to_its_last_delivery(open_app: Open,
         assert view(driver).selected_record().task == "u"
         await driver.press("shift+tab", "down", "enter")
         await driver.until(lambda: view(driver).selected_record().task == "t")
+
+
+async def test_an_answer_about_webhooks_does_not_interrupt_a_user_who_went_elsewhere(open_app: Open):
+    answered = asyncio.Event()
+
+    async def answer(call: Call) -> web.StreamResponse:
+        if call.rpc["method"] != "ListTaskPushNotificationConfigs":
+            return await done(call)
+        await answered.wait()
+        return call.result({"configs": []})
+
+    card = {"capabilities": {"streaming": False, "pushNotifications": True}}
+    async with playing(answer, card) as agent, open_app(agent.url, run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.ask("hello")
+        await driver.go(4)
+        await driver.press("l", "alt+2", "i")
+        await driver.until(lambda: "ListTaskPushNotificationConfigs" in agent.methods)
+        answered.set()
+        await driver.until("The agent returned webhooks")
+        assert driver.workbench.view == "chat"
+        await driver.type("ok")
+        assert driver.composer.text == "ok"
+        await driver.go(4)
+        await driver.until("the agent returned 0 webhooks of task task-1")
+
+
+async def test_a_webhook_is_registered_for_the_task_in_chat(open_app: Open, mock: str):
+    async with open_app(mock, (120, 36), run={"notifications": True}) as driver:
+        await driver.connected()
+        await driver.go(4)
+        await driver.press("R")
+        await driver.until("No task is selected. Send a message")
+        await driver.ask("ask")
+        [task] = driver.session.tasks.all()
+        await driver.go(4)
+        await driver.press("w")
+        await driver.until(f"Missing deliveries of task {task.id[:8]}")
+        await driver.press("escape", "R")
+        await driver.until(f"Register a webhook for task {task.id[:8]}")

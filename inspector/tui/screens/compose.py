@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -81,6 +82,8 @@ class ComposeScreen(Screen["Outcome | None"]):
         self._edited = EditedDraft(draft)
         self.stream = stream
         self._kept_raw = raw
+        self.interface_chosen: Callable[[], object] = lambda: None
+        """Called after the user has chosen an interface."""
         self._made: tuple[Draft, bool, bool] | None = None
         """The message of the last request that was built, whether it is sent with streaming, and with a webhook."""
         self._choice: Interface | None = session.connection.choice if session.connection else None
@@ -321,6 +324,7 @@ class ComposeScreen(Screen["Outcome | None"]):
     def _use(self, choice: Interface) -> None:
         self._choice = choice
         self._session.use(choice)
+        self.interface_chosen()
         self._panes.close_raw()
         self._changed()
 

@@ -109,6 +109,8 @@ class SessionScreen(FrameScreen):
             self._show_connection_in_chat()
             self.set_interval(PHASE, partial(self._tick, calling=True))
             self.set_interval(_CLOCK, partial(self._tick, calling=False))
+        elif view.id == "webhooks":
+            self.views.webhooks.task_in_chat = lambda: self.chat.call_task if self.views.has("chat") else ""
         elif view.id == "checks":
             self.views.checks.variables = dict(self.options.check_variables)
             if self.options.check_file is not None:
@@ -144,7 +146,8 @@ class SessionScreen(FrameScreen):
     async def _read(self, recording: Recording) -> None:
         """Read a capture in parts, so that keys are handled between two parts."""
         await self.mounted(*ALL_VIEWS)
-        self.chat.action_back()
+        if self.view == "chat":
+            self.chat.action_back()
         try:
             for _ in recording.read():
                 self._doing = ("busy", f"capture, {recording.part_read:.0%} read")

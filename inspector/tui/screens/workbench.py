@@ -39,7 +39,7 @@ from inspector.tui.task_calls import calls_for, switch_push
 from inspector.tui.trust import send_credentials
 from inspector.tui.views.agent import AgentView
 from inspector.tui.views.base import CallWanted, CheckMade, RecordWanted
-from inspector.tui.views.registry import entry_of
+from inspector.tui.views.registry import entry_of, key_of_view
 from inspector.tui.widgets.card_view import CardView
 
 if TYPE_CHECKING:  # loaded after the card is shown
@@ -255,6 +255,11 @@ class WorkbenchScreen(SessionScreen):
         await self.action_go("chat")
         self.chat.composer.fill(event.example)
 
+    def on_chat_composer_interface_chosen(self) -> None:
+        """Show the interface that was chosen for a message, and ask about its origin."""
+        if self.session.connection is not None:
+            self.show_connection(self.session.connection)
+
     def on_chat_view_show_wanted(self) -> None:
         """Show the Chat view, because a call was started."""
         self.view = "chat"
@@ -283,12 +288,13 @@ class WorkbenchScreen(SessionScreen):
     async def on_call_wanted(self, event: CallWanted) -> None:
         """Make the calls of an operation in sequence."""
         calls: list[Call] = []
+        asked = self.view
         with notify_faults(self):
             await self.mounted("chat")
             calls = await calls_for(self.session, event.operation, event.task_id or self.chat.call_task)
         for call in calls:
             await self.chat.follow(call)
-            await self._show_answer(call)
+            await self._show_answer(call, asked)
             self._offer_other_push_body(call)
 
     def _offer_other_push_body(self, call: Call) -> None:
@@ -303,12 +309,13 @@ class WorkbenchScreen(SessionScreen):
     @work(group="calls")
     async def _register_with_whole_body(self, config: PushConfig) -> None:
         with notify_faults(self):
+            asked = self.view
             call = self.session.set_push(config, whole_body=True)
             await self.chat.follow(call)
-            await self._show_answer(call)
+            await self._show_answer(call, asked)
 
-    async def _show_answer(self, call: Call) -> None:
-        """Show an error, or a response that no other view shows."""
+    async def _show_answer(self, call: Call, asked: str) -> None:
+        """Show an error, or a response that no other view shows; a user who left the view `asked` stays elsewhere."""
         answer, number = call.exchange.answer, call.exchange.number
         if call.fault is not None:
             if self.views.view is not self.chat:  # there, the composer shows it
@@ -321,7 +328,11 @@ class WorkbenchScreen(SessionScreen):
         elif isinstance(answer, Deleted):
             notify(self, "The agent deleted a webhook of the task.")
         elif isinstance(answer, PushConfig | PushConfigList):
-            await self.show_view("webhooks")
+            if self.view == asked:
+                await self.show_view("webhooks")
+            else:
+                await self.mounted("webhooks")
+                notify(self, f"The agent returned webhooks of the task: {key_of_view('webhooks')} shows them.")
             self.views.webhooks.show_configs(answer, call.exchange.context.task_id)
 
     # The tour

@@ -141,12 +141,13 @@ class AgentView(View):
         self._response = None
         self._connecting.end()
         self._cards.show(connection, self.size.width)
+        self._comparisons.compare_again(connection)
         if self.section == "connecting":
             self.action_section("card")
         elif self.section == "raw" and not self._raw_of_extended:
             self._show_raw()
         self._show_title()
-        if connection.card.signatures:
+        if connection.card.signatures and not self._cards.is_verified:
             self._verify(connection, fetch=False)
 
     def show_authentication(self) -> None:

@@ -363,10 +363,11 @@ class ChatView(ChatPanes):
         self.refresh_view()
 
     def _show_task_of_call(self, task_id: str) -> None:
-        """Follow the task of a call, unless a new task was chosen, or an answer to another task is being written."""
+        """Follow the task of a call, except in time travel, or if a message to another task is being written."""
         destination = self.composer.destination
         is_other = destination.chosen or destination.task_id not in ("", task_id)
-        if self._timeline.feed.following and not (is_other and self.composer.keeps_destination):
+        follows = self._timeline.feed.following and not self._travel.travelling
+        if follows and not (is_other and self.composer.keeps_destination):
             self.follow_task(task_id)
 
     def action_stop(self) -> None:

@@ -68,5 +68,5 @@ class ChatCalls:
             del self._running[call]
             self._composer.refresh_bindings()
         self._ended()
-        if not automatic:
-            self._composer.problem = fault_in_words(call.fault) if call.fault else ""
+        if call.fault is not None and not automatic:
+            self._composer.problem = fault_in_words(call.fault)

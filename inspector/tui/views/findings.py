@@ -25,7 +25,7 @@ COLUMNS = (
     Column("SEVERITY", 9),
     Column("ID", 10),
     Column("TITLE"),
-    Column("COUNT", 5, "right", shrinks=True),
+    Column("COUNT", 7, "right", shrinks=True),
 )
 _NO_FINDINGS = "No findings so far."
 _CHECKED = f"a2a-inspect checks cards, responses, events and push notifications against {len(RULES)} rules."

@@ -187,9 +187,10 @@ class TasksView(View):
         return self._feed.item_of(self._rows.tasks)
 
     def select_task(self, task_id: str) -> None:
-        """Move the cursor to a task, unless the filter hides it."""
+        """Move the cursor to a task, unless the filter hides it; this is not a choice of the user."""
         index = self._rows.index_of(task_id)
         if index is not None:
+            self._selected_id, self._moved_to = task_id, ""
             self._feed.cursor = index
 
     @property

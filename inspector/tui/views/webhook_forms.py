@@ -58,8 +58,8 @@ _RESPONSE_FIELDS = (
 
 
 def registration(task_id: str, auth: WebhookAuth) -> FormScreen:
-    """Return the form for the authentication of deliveries; an empty task id means the task in Chat."""
-    title = f"Register a webhook for {f'task {short_id(task_id)}' if task_id else 'the task in Chat'}"
+    """Return the form for the authentication of deliveries about a task."""
+    title = f"Register a webhook for task {short_id(task_id)}"
     basic = auth.scheme == "Basic" and auth.proof == "authorization"
     return FormScreen(
         title, _PROOF_FIELDS, _PROOFS, chosen="basic" if basic else auth.proof, check=_registration_problem

@@ -34,6 +34,7 @@ from inspector.tui.screens.dialog import ask
 from inspector.tui.screens.form import CHOICE
 from inspector.tui.screens.menu import ask_and_copy, copy_entry
 from inspector.tui.screens.text_dialog import TextDialog
+from inspector.tui.task_calls import SELECT_TASK
 from inspector.tui.views import webhook_forms
 from inspector.tui.views.base import CallWanted
 from inspector.tui.views.bookmark_view import BookmarkView
@@ -82,6 +83,8 @@ class WebhooksView(BookmarkView):
         self._registrations = RegistrationsPane(session, glyphs)
         self._pane = DeliveriesPane(self._feed, glyphs)
         self._reported = ""
+        self.task_in_chat: Callable[[], str] = lambda: ""
+        """Returns the id of the task in the Chat view."""
 
     def compose(self) -> ComposeResult:
         """Make the panes."""
@@ -156,13 +159,14 @@ class WebhooksView(BookmarkView):
 
     @property
     def call_task(self) -> str:
-        """The id of the task of the selected registration or delivery, by default of the last registration with one."""
+        """The id of the task of the selected registration or delivery, else of the last registration, or in Chat."""
         if self._registrations.feed.has_focus and self._registrations.selected_task:
             return self._registrations.selected_task
         record = self.selected_record()
         if record is not None and record.task:
             return record.task
-        return next((webhook.task_id for webhook in reversed(self.session.push.registrations) if webhook.task_id), "")
+        registered = (each.task_id for each in reversed(self.session.push.registrations) if each.task_id)
+        return next(registered, "") or self.task_in_chat()
 
     # Registrations
 
@@ -185,6 +189,9 @@ class WebhooksView(BookmarkView):
     def action_register(self) -> None:
         """Ask for the authentication of deliveries, and register a webhook for the task."""
         task_id = self.call_task
+        if not task_id:
+            notify(self, f"No task is selected. {SELECT_TASK}")
+            return
         form = webhook_forms.registration(task_id, self.session.push.auth)
         ask(self, form, lambda values: self._register(task_id, values))
 

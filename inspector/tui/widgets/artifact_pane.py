@@ -246,7 +246,7 @@ class ArtifactPane(Pane):
         self._chosen_views = [*(earlier for earlier in self._chosen_views if earlier != view), view]
         self.show(self._tracked, self._reply)
 
-    @work(group="save")
+    @work(group="save", exclusive=True)
     async def action_save(self) -> None:
         """Save the artifact, or all of the task, as files."""
         artifact = self._artifact()

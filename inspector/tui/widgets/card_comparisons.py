@@ -76,6 +76,11 @@ class CardComparisons:
         self.extended = dump(card)
         self.views["extended"].show(against_public(extended_difference(connection.found, card), self._glyphs))
 
+    def compare_again(self, connection: Connection) -> None:
+        """Compare the extended card with a public card that may be new."""
+        if self.extended:
+            self.show_extended(self.extended, connection)
+
     def show_no_extended(self, fault: Fault) -> None:
         """Show why there is no extended card."""
         self.extended = b""

@@ -33,6 +33,11 @@ class CardPair:
         self.skills_pane.display = False
 
     @property
+    def is_verified(self) -> bool:
+        """Whether the signatures of the card were verified, as far as its keys are known."""
+        return self._signed != Signed()
+
+    @property
     def is_wide(self) -> bool:
         """Whether the skills are in a list of their own."""
         return self.card.lines is not None and self.card.lines.part is Part.FACTS
@@ -42,8 +47,10 @@ class CardPair:
         return self.skills if self.skills.has_focus else self.card
 
     def show(self, connection: Connection, width: int) -> None:
-        """Show a card, whose signatures are not verified yet."""
-        self._connection, self._signed = connection, Signed()
+        """Show a card; the signatures of a new card are not verified yet."""
+        if self._connection is None or self._connection.found is not connection.found:
+            self._signed = Signed()
+        self._connection = connection
         self._show(wide=width >= WIDE)
 
     def fit(self, width: int) -> None:

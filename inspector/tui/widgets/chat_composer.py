@@ -62,6 +62,9 @@ class ChatComposer(Composer):
         draft: Draft
         elsewhere: bool = False
 
+    class InterfaceChosen(Message):
+        """The user chose an interface on the compose screen."""
+
     def __init__(self, session: Session, *, id: str) -> None:
         super().__init__(id=id)
         self._session = session
@@ -189,6 +192,7 @@ class ChatComposer(Composer):
         draft = self.draft
         raw = self._raw[1] if self._raw is not None and self._raw[0] == draft.message_id else None
         screen = lazy_loading.compose_screen(self._session, draft, stream=self.stream, raw=raw)
+        screen.interface_chosen = lambda: self.post_message(self.InterfaceChosen())
         ask(self, screen, self._take_in)
 
     def _take_in(self, outcome: Outcome) -> None:

@@ -303,7 +303,7 @@ class Composer(Pane):
         self.set_title(name=name, note=(key, stream, webhook))
         self.set_class(bool(style), "-reply")
         self._area.placeholder = (
-            f"Write a message: {key_of('open')} sends it, {key_of('new-line')} begins a new line"
+            f"Write a message: enter sends it, {key_of('new-line')} begins a new line"
             if writing
             else f"Press {key_of('write')} to write a message."
         )

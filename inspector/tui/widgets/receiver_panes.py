@@ -87,7 +87,7 @@ class RegistrationsPane(Pane):
         selected = self._selected_row
         self.rows.refresh()
         count, push = len(self.rows), self._session.push
-        self.display = bool(count) or (push.listening and not self._narrow)
+        self.display = bool(count or listed) or (push.listening and not self._narrow)
         self.feed.empty = f"No webhook yet. Send a message, or press {key_of('register')} to register one for a task."
         self.feed.refresh_rows()
         if self.feed.has_focus and selected in self.rows.items:

@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from inspector.lazy_dataclass import dataclass
 from inspector.session.journal import Journal
-from inspector.tui.keys import bind
+from inspector.tui.keys import bind, key_of
 from inspector.tui.tour_steps import STOPS, Send, Step
 
 _TITLES, _STEPS = list(STOPS), list(STOPS.values())
@@ -81,7 +81,7 @@ class Tour(Static, can_focus=True):
 
     def render(self) -> Content:
         """Draw the position in the tour and the text, with the key that focuses the tour if it has no focus."""
-        head = [("TOUR", "bold $bar")] if self.has_focus else [("f2", "$bar"), (" TOUR", "bold $text-soft")]
+        head = [("TOUR", "bold $bar")] if self.has_focus else [(key_of("tour"), "$bar"), (" TOUR", "bold $text-soft")]
         number = (f" {self._stop + 1}/{len(STOPS)}  ", "$text-soft")
         return Content.assemble(*head, number, (f"{_TITLES[self._stop]}  ", "bold"), self.step.text)
 

@@ -162,6 +162,7 @@ class TravelLine(Widget, can_focus=True):
         moments = self._moments
         if moments is None or not len(moments):
             return
+        self._wanted = 0
         index = max(0, min(index, len(moments) - 1))
         if index == self._index:
             return
@@ -225,8 +226,11 @@ class TravelLine(Widget, can_focus=True):
     # Keys and clicks
 
     def action_step(self, by: int) -> None:
-        """Go forward or back by some events."""
-        self._go(self._index + by)
+        """Go forward or back by some events, from the wanted moment if it has not been read yet."""
+        if self._wanted:
+            self._by += by
+        else:
+            self._go(self._index + by)
 
     def action_leap(self, direction: int) -> None:
         """Go forward or back by a part of all events."""
