@@ -83,7 +83,7 @@ def hint_of(error: Exception) -> str:
 
 def companions(path: Path) -> list[Path]:
     """Return the paths of the files that SQLite keeps beside a database, whether they exist or not."""
-    return [path.with_name(path.name + ending) for ending in COMPANIONS]
+    return [Path(f"{path}{ending}") for ending in COMPANIONS]
 
 
 def remove(path: Path) -> None:

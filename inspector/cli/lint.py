@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias
 from xml.etree import ElementTree
 
@@ -89,7 +90,12 @@ def _print(out: Output, found: Lint, form: str, reference: str) -> None:
 
 
 def _print_report(out: Output, form: str, parts: Sequence[Part]) -> None:
-    """Print the findings about one card, or about a catalog and its cards, as SARIF or JUnit."""
+    """Print the findings about one card, or about a catalog and its cards, as SARIF or JUnit, with masked secrets."""
+    mask = out.redact
+    parts = [
+        (mask(uri), [replace(each, seen=mask(each.seen), pointer=mask(each.pointer)) for each in findings])
+        for uri, findings in parts
+    ]
     if form == "sarif":
         out.document(sarif(parts))
     else:

@@ -66,6 +66,7 @@ def _guarded(words: list[str], out: Output, files: EnvFiles) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except SystemExit as ended:  # argparse, after --help
+        out.flush()
         return ended.code if isinstance(ended.code, int) else OK
     except OutputLostError:
         raise

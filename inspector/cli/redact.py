@@ -17,12 +17,17 @@ def redact(invocation: Invocation, out: Output) -> int:
     given = invocation.given
     if given.out is None and not given.preview:
         raise usage("The name of the copy is missing.", "Name it with --out, or use --preview.")
+    if given.out is not None and given.preview:
+        raise usage("--out and --preview contradict each other.", "Leave out one of them.")
     query = read_filter(given.filter)
     secrets = {f"secret {name}": value for name, value in given.secrets or ()}
     rules = Rules(secrets, tuple(given.patterns or ()), pseudonyms=given.pseudonyms)
     records = 0
     with opened_capture(given.file, out) as capture:
-        copy = RedactedCopy(Selection(capture, query), rules)
+        selection = Selection(capture, query)
+        if not selection:
+            raise usage("There is no record to copy.", "Choose another filter." if query else "")
+        copy = RedactedCopy(selection, rules)
         if not given.preview:
             try:
                 records = copy.write(given.out)

@@ -36,7 +36,19 @@ def read_card() -> bytes:
 
 
 async def read_lines(stream: TextIO) -> AsyncGenerator[str]:
-    """Yield the lines of a stream without blocking the event loop while a pipe or a terminal has no data."""
+    """Yield the lines of a stream without blocking the event loop while a pipe or a terminal has no data.
+
+    Raises `FaultError` if they are not UTF-8.
+    """
+    try:
+        async with aclosing(_decoded_lines(stream)) as lines:
+            async for line in lines:
+                yield line
+    except UnicodeDecodeError as error:
+        raise usage("stdin is not UTF-8 text.", "Check the encoding of the file or program before the pipe.") from error
+
+
+async def _decoded_lines(stream: TextIO) -> AsyncGenerator[str]:
     try:
         descriptor = stream.fileno()
         is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
@@ -46,7 +58,7 @@ async def read_lines(stream: TextIO) -> AsyncGenerator[str]:
         for line in stream:
             yield line
         return
-    decoder = codecs.getincrementaldecoder("utf-8")("replace")
+    decoder = codecs.getincrementaldecoder("utf-8")()
     pending, ended = "", False
     while not ended:
         await _readable(descriptor)

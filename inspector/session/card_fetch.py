@@ -110,10 +110,22 @@ class CardFetch(DocumentFetch):
         self.findings = records[0].findings
         return records
 
-    def is_of_other(self, reference: str) -> bool:
-        """Return whether this is the card of the host, but not of the agent at the path of a reference."""
+    @property
+    def may_hide_card(self) -> bool:
+        """Whether there may be a card at the URL: the server refuses the request, fails, or responds with other JSON.
+
+        This is also True for a redirect that was not followed.
+        """
+        is_json = self.status == HTTPStatus.OK and "json" in self.content_type
+        return is_json or self.status in REDIRECTING or discovery.may_hide_card(self.status)
+
+    def is_of_other(self, reference: str, requested: str) -> bool:
+        """Return whether this is the card of the host, but not of the agent at the path of a reference.
+
+        The URL that was `requested` may redirect to the card.
+        """
         return isinstance(self.found, FoundCard) and bool(
-            discovery.path_without_card(reference, self.url, self.found.card)
+            discovery.path_without_card(reference, requested, self.found.card)
         )
 
     def raise_if_catalog(self, reference: str, credentials: Credentials) -> None:
@@ -213,11 +225,11 @@ async def search_card(
     for url in dict.fromkeys([reference, *urls] if exact else urls):
         fetch = await fetch_card(journal, client, credentials, url)
         if accept(url, fetch):
-            hidden = any(discovery.may_hide_card(other.status) for other in fetches)
-            if not exact and (below or hidden) and fetch.is_of_other(reference):
+            hidden = any(other.may_hide_card for other in fetches)
+            if not exact and (below or hidden) and fetch.is_of_other(reference, url):
                 of_host = redactor.url(fetch.url)
                 break
-            return fetch, (*attempts, CardAttempt(redactor.url(fetch.url), "found", fetch.number))
+            return fetch, (*attempts, CardAttempt(redactor.url(url), "found", fetch.number))
         if fetch.fault is not None and fetch.head is None and fetch.url == url:
             raise FaultError(of_typed_url(fetch.fault))  # the host does not answer, so the other paths fail, too
         fetches.append(fetch)
@@ -243,6 +255,8 @@ def card_not_found(
     `attempts` are the URLs that were tried with their outcomes, if they are not those of the fetches. `withheld` is
     whether there are credentials that were not sent.
     """
+    from inspector.session.retry_after import retry_hint  # noqa: PLC0415 - only for a card that was not found
+
     private = next((fetch.private_redirect for fetch in fetches if fetch.private_redirect), None)
     broken = next((fetch.fault for fetch in fetches if fetch.fault and fetch.head), None)
     fault = discovery.not_found(
@@ -254,6 +268,7 @@ def card_not_found(
         login_page=redactor.url(next((fetch.login_page for fetch in fetches if fetch.login_page), "")),
         withheld=withheld,
         broken=broken,
+        retry=next((hint for fetch in fetches if fetch.head and (hint := retry_hint(fetch.head))), ""),
     )
     fault = replace(fault, seen=redactor.text(fault.seen))
     return PrivateRedirectError(fault, private) if private else FaultError(fault)

@@ -79,7 +79,8 @@ class Connection:
         """Return that the card was not found below the path that the user entered, `""` if it was."""
         if not self.url or discovery.is_in_catalog(self.reference):
             return ""
-        path = discovery.path_without_card(self.reference, self.url, self.card)
+        requested = self.attempts[-1].url if self.attempts else self.url
+        path = discovery.path_without_card(self.reference, requested, self.card)
         return f"no valid card was found below {path}; this is the card of the host" if path else ""
 
 
@@ -216,7 +217,7 @@ def no_interface_fault(card: AgentCard, version: str) -> Fault:
     reasons = "; ".join(option.reason for option in declared) or "it declares none"
     seen = f"The card declares no interface that a2a-inspect can use ({reasons})."
     hint = "Use an agent with an interface over JSONRPC, HTTP+JSON or GRPC, in a version from 0.1 to 1.0."
-    return Fault(Whose.AGENT, FaultCode.INTERNAL, seen, hint)
+    return Fault(Whose.AGENT, "UnsupportedOperationError" if declared else FaultCode.CARD_INVALID, seen, hint)
 
 
 def not_offered(operation: Operation, choice: Choice) -> str:

@@ -152,7 +152,11 @@ class Journal:
         return masked
 
     def _mask_findings(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
-        return tuple(replace(finding, seen=self.redactor.text(finding.seen)[:LABEL_LENGTH]) for finding in findings)
+        text = self.redactor.text  # an agent can use a secret as the name of a member, which is in the pointer
+        return tuple(
+            replace(finding, seen=text(finding.seen)[:LABEL_LENGTH], pointer=text(finding.pointer))
+            for finding in findings
+        )
 
     def send_of(self, record: Record) -> float | None:
         """Return the time of the send request to which a record belongs, None if there was none.

@@ -248,13 +248,14 @@ def not_found(
     login_page: str = "",
     withheld: bool = False,
     broken: Fault | None = None,
+    retry: str = "",
 ) -> Fault:
     """Return the fault of a card that was not found: the outcome at each url, and the next step.
 
     `invalid` is whether an outcome is a card that cannot be read; `private` is the origin of a redirect that was not
     followed, because it leads to a private address; `login_page` is the URL of a login page to which the card
     redirects; `withheld` is whether there are credentials that were not sent; `broken` is the fault of a response that
-    is not complete.
+    is not complete; `retry` is when to try again after a response that refuses requests for now.
     """
     outcomes = "; ".join(f"{url}: {outcome}" for url, outcome in attempts)
     if private:
@@ -279,6 +280,9 @@ def not_found(
     if max(statuses, default=0) >= HTTPStatus.INTERNAL_SERVER_ERROR:
         whose = Whose.AGENT
         hint = "A status from 500 on is an error of the server: check its log, or that of a proxy before it."
+    if HTTPStatus.TOO_MANY_REQUESTS in statuses:
+        whose, hint = Whose.AGENT, "The server refuses requests for now (429)."
+    hint = f"{hint} {retry}".rstrip()
     hint += " If a proxy requires credentials, add --auth-card." if withheld else ""
     seen = f"No card was found at {reference} ({outcomes})."
     return Fault(whose, FaultCode.CARD_NOT_FOUND, seen, hint)

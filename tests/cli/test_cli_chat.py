@@ -118,3 +118,15 @@ def test_in_a_terminal_the_app_opens(mock: str, tmp_path: Path):
         terminal.wait_for("Mock Agent")
         terminal.press("ctrl+q")
         assert terminal.wait_exit().status == 0
+
+
+def test_input_that_is_not_text_is_an_error(cli: RunCli, mock: str, tmp_path: Path):
+    ran = cli("chat", mock, stdin=b"\xff\xfe\n")
+    assert ran.code == 2
+    assert "stdin is not UTF-8 text." in ran.err
+    piped = subprocess.run(
+        [sys.executable, "-m", "inspector.cli", "chat", mock],
+        input=b"\xff\xfe\n", capture_output=True, check=False, env=os.environ | {"A2A_INSPECT_HOME": str(tmp_path)},
+    )  # fmt: skip
+    assert piped.returncode == 2
+    assert b"stdin is not UTF-8 text." in piped.stderr

@@ -294,7 +294,7 @@ def test_value_of_an_unknown_option_is_not_printed(cli: RunCli):
         (["logs", "http://127.0.0.1:1"], "a2a-inspect --help lists the commands."),
         (["help", "lnit"], "Did you mean `lint`?"),
         (["task"], "Choose from task get, task cancel, "),
-        (["card", "xyzzy"], "Choose from card get."),
+        (["card", "xyzzy"], "Choose from card get, card diff."),
         (["card", "get", "x", "--validat"], "Did you mean --validate? Run a2a-inspect card get --help"),
         (["send", "x", "--strem", "--text", "hi", "--captrue=f"], "Did you mean --stream or --capture? Run "),
         (["send", "x", "--text", "hi", "--json"], "Run a2a-inspect send --help"),

@@ -186,8 +186,36 @@ def test_card_without_supported_interface_is_an_error(cli: RunCli, make_agent: M
     agent = make_agent(card={"supportedInterfaces": [interface]})
     assert cli("card", "get", "-a", agent.url).code == 0
     ran = cli("send", "-a", agent.url, "--text", "hi", "-o", "json")
-    assert (ran.code, ran.error["code"]) == (1, "A2ACLI_ERR_INTERNAL")
+    assert (ran.code, ran.error["code"]) == (1, "UnsupportedOperationError")
     assert "SMOKE" in ran.error["message"]
+
+
+def test_card_without_interfaces_is_invalid(cli: RunCli, make_agent: MakeAgent):
+    ran = cli("send", make_agent(card={"supportedInterfaces": []}).url, "--text", "hi", "-o", "json")
+    assert (ran.code, ran.error["code"]) == (1, "A2ACLI_ERR_CARD_INVALID")
+
+
+@pytest.mark.parametrize("path", [".", "./", "/", ""])
+def test_a_folder_is_not_a_capture(cli: RunCli, path: str):
+    for command in (["show", path], ["export", path], ["redact", path, "--preview"], ["check", "make", path]):
+        ran = cli(*command)
+        assert (ran.code, ran.out) == (2, ""), command
+        assert "Internal error" not in ran.err
+
+
+@pytest.mark.parametrize("words", [["send", "a.example", "URL"], ["show", "URL"], ["check", "URL", "-a", "a.example"]])
+def test_passwords_of_urls_are_masked_in_usage_errors(cli: RunCli, words: list[str]):
+    ran = cli(*(word.replace("URL", "http://user:canary-5511@host") for word in words))
+    assert ran.code == 2
+    assert "@host" in ran.err
+    assert "canary-5511" not in ran.err
+
+
+def test_a_card_that_is_refused_for_now_names_when_to_try_again(cli: RunCli, make_agent: MakeAgent):
+    card = web.Response(status=429, headers={"Retry-After": "7"})
+    ran = cli("card", "get", make_agent(card=card).url)
+    assert ran.code == 3
+    assert "refuses requests for now (429). Try again in 7 s (Retry-After)." in ran.err
 
 
 def test_a_capture_that_exists_is_not_overwritten(cli: RunCli, mock: str, tmp_path: Path):
@@ -228,10 +256,11 @@ def test_closed_pipe_ends_the_program_quietly(mock: str):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_output_that_cannot_be_written_is_a_failure(mock: str):
+@pytest.mark.parametrize("words", [["card", "get", "-a"], ["send", "--help"], ["--help"]], ids=" ".join)
+def test_output_that_cannot_be_written_is_a_failure(mock: str, words: list[str]):
     with Path("/dev/full").open("w") as full:
         ran = subprocess.run(
-            [sys.executable, "-m", "inspector.cli", "card", "get", "-a", mock],
+            [sys.executable, "-m", "inspector.cli", *words, *([mock] if words[-1] == "-a" else [])],
             check=False,
             stdout=full,
             stderr=subprocess.PIPE,

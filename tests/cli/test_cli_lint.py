@@ -11,7 +11,7 @@ from xml.etree import ElementTree
 
 import pytest
 from aiohttp import web
-from puppets import RunCli
+from puppets import MakeAgent, RunCli
 
 from inspector.findings.card.valid_examples import VALID_CARDS, patched
 from inspector.findings.rules import RULES
@@ -157,3 +157,11 @@ def test_every_rule_is_listed(cli: RunCli):
 def test_the_page_of_the_rules_is_up_to_date(cli: RunCli):
     assert (DOCS / "rules.md").read_text() == cli("rules", "-o", "markdown").out
     assert f"lists the {len(RULES)} rules" in (DOCS.parent / "README.md").read_text()
+
+
+@pytest.mark.parametrize("form", ["text", "sarif", "junit"])
+def test_a_secret_that_is_the_name_of_a_member_is_masked(cli: RunCli, make_agent: MakeAgent, form: str):
+    agent = make_agent(card={"canary-5511-token": 1, "skills": 5})
+    ran = cli("lint", agent.url, "--bearer", "canary-5511-token", "-o", form)
+    assert "****" in ran.out
+    assert "canary-5511" not in ran.out

@@ -86,3 +86,16 @@ def test_invalid_options_are_usage_errors(cli: RunCli, path: Path, tmp_path: Pat
         assert not (tmp_path / "copy.a2a").exists()
     error = json.loads(cli("redact", str(path), "-o", "json").err)["error"]
     assert error["code"] == "A2ACLI_ERR_USAGE"
+
+
+def test_an_empty_copy_is_an_error(cli: RunCli, path: Path, tmp_path: Path):
+    ran = cli("redact", str(path), "xyzzyxyzzy", "--out", str(tmp_path / "copy.a2a"))
+    assert ran.code == 2
+    assert "There is no record to copy." in ran.err
+    assert not (tmp_path / "copy.a2a").exists()
+
+
+def test_a_preview_writes_no_copy(cli: RunCli, path: Path, tmp_path: Path):
+    ran = cli("redact", str(path), "--preview", "--out", str(tmp_path / "copy.a2a"))
+    assert ran.code == 2
+    assert "--out and --preview contradict each other." in ran.err

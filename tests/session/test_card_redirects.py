@@ -17,7 +17,7 @@ from scripted import (
 )
 
 from inspector.capture.records import Kind
-from inspector.protocol.errors import FaultCode, Whose
+from inspector.protocol.errors import FaultCode, FaultError, Whose
 from inspector.wire import private_address
 
 BEARER = {"Authorization": "Bearer canary-4711"}
@@ -38,7 +38,8 @@ async def test_a_redirect_to_the_same_origin_is_followed_with_credentials(
     agent.routes[CARD_PATH] = redirecting("/cards/here", status)
     agent.serve_card("/cards/here")
     session = await open_session(agent.url, headers=BEARER, auth_card=True)
-    assert tries_of(session) == [(f"{agent.url}/cards/here", "found")]
+    assert tries_of(session) == [(f"{agent.url}{CARD_PATH}", "found")]
+    assert session.connection.url == f"{agent.url}/cards/here"
     assert secrets_heard(agent) == [True, True]
     assert len(records(session, Kind.REQUEST)) == 2
 
@@ -54,6 +55,31 @@ async def test_a_redirect_to_another_origin_is_followed_without_credentials(
     assert secrets_heard(stranger) == [False]
     assert stranger.heard[0].headers["A2A-Extensions"] == "u"
     assert secrets_heard(agent) == [True, True]
+
+
+async def test_a_card_to_which_the_path_of_an_agent_redirects_is_its_card(agent: Agent, open_session: OpenSession):
+    agent.routes[f"/mine{CARD_PATH}"] = redirecting("/cards/here")
+    agent.serve_card("/cards/here")
+    session = await open_session(f"{agent.url}/mine")
+    assert session.connection.url == f"{agent.url}/cards/here"
+    assert session.connection.elsewhere == ""
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [giving(b"\xff\xfe{}"), giving([1, 2]), giving(None), giving(b""), redirecting(f"/mine{CARD_PATH}")],
+    ids=["not UTF-8", "list", "null", "empty", "redirects without end"],
+)
+async def test_the_card_of_the_host_is_not_used_instead_of_a_broken_card(
+    agent: Agent, open_session: OpenSession, answer: Any
+):
+    """A message would be sent to another agent."""
+    agent.routes[f"/mine{CARD_PATH}"] = answer
+    agent.serve_card()
+    with pytest.raises(FaultError) as raised:
+        await open_session(f"{agent.url}/mine")
+    assert raised.value.fault.code in (FaultCode.CARD_NOT_FOUND, FaultCode.CARD_INVALID)
+    assert "has no interface below this path" in raised.value.fault.hint
 
 
 async def test_a_redirect_loop_ends(agent: Agent, open_session: OpenSession):

@@ -135,6 +135,9 @@ class Doctor:
                 yield replace(step, interface=interface.name, url=interface.option.interface.url)
         if self._denied is not None:
             yield credentials_step(connection.card, self._denied)
+        elif not self._confirmed and self.report.passed:
+            seen = "none of the interfaces could be checked"
+            yield Step("interfaces", False, seen, 0.0, "The steps before this one show why. Run the doctor again.")
         message_steps: dict[str, Step] = {}
         if self._message and self._confirmed:
             choice = self._preferred(connection)
