@@ -20,6 +20,7 @@ from inspector.cli.commands import beginning_with, find, help_of_group, main_par
 from inspector.cli.commands.screen import open_screen
 from inspector.cli.commands.suggest import looks_like_command, unknown_command
 from inspector.cli.errors import BROKEN_PIPE, FAILURE, INTERRUPTED, OK, exit_code, usage
+from inspector.cli.option_reader import HelpRequested
 from inspector.cli.output import Output, OutputLostError
 from inspector.cli.unknown_variables import misspelt_variables
 from inspector.env_files import PREFIX, EnvFiles, load_env_files
@@ -65,9 +66,9 @@ def _guarded(words: list[str], out: Output, files: EnvFiles) -> int:
         return exit_code(error.fault)
     except KeyboardInterrupt:
         return INTERRUPTED
-    except SystemExit as ended:  # argparse, after --help
-        out.flush()
-        return ended.code if isinstance(ended.code, int) else OK
+    except HelpRequested as wanted:
+        out.write(str(wanted))
+        return OK
     except OutputLostError:
         raise
     except Exception as error:  # noqa: BLE001 - reported without a traceback unless --debug asks for it

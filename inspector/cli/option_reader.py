@@ -26,6 +26,10 @@ _SINGLE_HYPHEN = re.compile(r"-[^-]")
 _SPELLING = re.compile(r"(-\S+(?: -\S+)*)(?: (.+))?")
 
 
+class HelpRequested(Exception):  # noqa: N818 - not an error
+    """Raised by the option `--help`; the text is the help of the command."""
+
+
 class OptionReader(argparse.ArgumentParser):
     """Reads the options of one command; `Parser` adds the options that several commands share."""
 
@@ -248,6 +252,10 @@ class OptionReader(argparse.ArgumentParser):
         if action.choices is not None and value not in action.choices:
             self.error(f"{variable}: {value!r} is not one of {', '.join(action.choices)}")
         return value
+
+    def print_help(self, file: object = None) -> None:  # noqa: ARG002 - of the library, which would ignore a full disk
+        """Raise `HelpRequested` for the option `--help`."""
+        raise HelpRequested(self.format_help())
 
     def error(self, message: str) -> NoReturn:
         """Raise the error for an invalid command line."""
