@@ -40,8 +40,8 @@ from inspector.wire.receiver.listen_address import tunnels
 from inspector.wire.receiver.registration import Proof, WebhookAuth
 from inspector.wire.receiver.response_override import SPELLING, ResponseOverride, read_override
 
-_REJECTED = "PUSH-001"
-"""The rule of a rejected push notification."""
+_REJECTED = ("PUSH-001", "PUSH-007")
+"""The rules of rejected push notifications."""
 
 
 def listen(invocation: Invocation, out: Output) -> int:
@@ -338,7 +338,7 @@ def _print_checks(out: Output, meta: Mapping[str, Any]) -> None:
 def _print(out: Output, record: Record, *, verbose: bool) -> None:
     meta = record.meta
     # The reason of a rejection is also in its finding and in the label. It is printed once, as a failed check.
-    rejections = [finding for finding in record.findings if meta["refused"] and finding.rule == _REJECTED]
+    rejections = [finding for finding in record.findings if meta["refused"] and finding.rule in _REJECTED]
     result = ", ".join([_result(meta), *(f"{finding.severity.value} {finding.rule}" for finding in rejections)])
     role = Role.BAD if meta["refused"] else Role.WARNING if meta["dialled"] else Role.GOOD
     head = f"#{record.seq} {_time(record.at)} {meta['method']} from {meta['peer']}, "

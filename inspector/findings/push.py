@@ -28,7 +28,7 @@ RULES = (
     Rule(
         "PUSH-001",
         Severity.ERROR,
-        "A push notification was rejected",
+        "A push notification was rejected for its credentials",
         "1.0 §4.3.3",
         "The agent MUST authenticate itself as the configuration requires.",
         "Send the token and the credentials of the registration.",
@@ -84,5 +84,15 @@ RULES = (
         "Use the shape of the interface of the registration; a bare Task is the shape of 0.2 and 0.3.",
         passing=_example(body=_TASK, version="0.3"),
         failing=_example(body=_TASK),
+    ),
+    Rule(
+        "PUSH-007",
+        Severity.WARNING,
+        "A push notification was rejected for its method, path, host, encoding or size",
+        "1.0 §4.3.3",
+        "The agent sends an HTTP POST request with the update to the URL of the push configuration.",
+        "Post the JSON of the update to the URL unchanged: same host and path, no other method, not compressed.",
+        passing=_example(),
+        failing=_example({**_HEADERS, "Content-Encoding": "gzip"}),
     ),
 )

@@ -70,7 +70,7 @@ async def try_message(
     if card.capabilities.push_notifications:
         try:
             await session.push.listen()
-            webhook = session.push.register()
+            webhook = session.push.register(version=choice.dialect.version)
         except FaultError as error:
             # The agent is not at fault: the receiver of this machine could not listen.
             yield Step(PUSH, None, f"{NOT_CHECKED}: {error.fault.seen}", 0.0, error.fault.hint)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from inspector.capture.records import Kind, Record
 from inspector.findings.finding import Severity
+from inspector.findings.rules import RULES
 from inspector.protocol.lifecycle import is_settled, is_terminal
 from inspector.protocol.model import Task, TaskRequest
 from inspector.protocol.operations import Operation
@@ -28,6 +29,8 @@ _NO_PUSH = "Check the log of the agent, and that it can reach this address."
 _LATE = "The agent pushes late, or not every event: check its log, and watch the deliveries with a2a-inspect listen."
 _LOOPBACK = "Agents may reject loopback addresses, as the specification recommends: use --public-url with a tunnel."
 _REJECTED = "The deliveries arrived, but were rejected: have the agent send what the registration requires."
+_OTHER_SHAPE = "PUSH-006"
+"""The rule about a body in the shape of another protocol version, which other clients cannot read."""
 _OTHER_PATH = "Post to the URL of the registration unchanged. A proxy can rewrite its path."
 
 
@@ -36,11 +39,15 @@ async def check_push(
 ) -> Step:
     """Wait until the last state of a task is delivered, at most `timeouts.push` seconds, and judge the deliveries."""
     began = time.perf_counter()
-    is_complete = await _wait(session, webhook, timeouts.push)
+    is_complete = await _wait(session, webhook, task_id, timeouts.push)
     numbers = {webhook.registration.number}
     requests = sort_requests(session.journal.capture.select(kinds=(Kind.DELIVERY,)), numbers, task_id)
     base = session.push.receiver.base_url
-    seen = f"{webhook.accepted} accepted, {webhook.refused} rejected at {base}"
+    accepted = sum(bool(record.meta["taken"]) for record in requests.deliveries)
+    refused = sum(bool(record.meta["refused"]) for record in requests.deliveries)
+    seen = f"{accepted} accepted, {refused} rejected at {base}"
+    if requests.other_tasks:
+        seen += f", {len(requests.other_tasks)} about another task"
 
     def step(passed: bool | None, message: str, remedy: str = "") -> Step:
         return Step(PUSH, passed, message, time.perf_counter() - began, remedy)
@@ -48,15 +55,17 @@ async def check_push(
     if requests.unknown_paths:
         return step(False, f"{seen}; {requests.unknown_paths} of this task came to another path", _OTHER_PATH)
     found = [finding for record in requests.deliveries for finding in record.findings]
-    errors = [finding for finding in found if finding.severity is Severity.ERROR]
-    if webhook.accepted and errors:
+    errors = [finding for finding in found if finding.severity is Severity.ERROR or finding.rule == _OTHER_SHAPE]
+    if accepted and errors:
         return step(False, f"{seen}: {in_words(errors)}", remedy_of(errors))
-    if webhook.accepted and is_complete:
+    if accepted and is_complete:
         return step(True, seen)
-    if webhook.refused and not webhook.accepted:
+    if requests.other_tasks and not accepted:
+        return step(False, seen, RULES["PUSH-002"].remedy)
+    if refused and not accepted:
         return step(False, f"{seen}: {_reason(requests.deliveries)}", _REJECTED)
     has_ended = await _has_ended(session, choice, task_id, timeouts.call)
-    if webhook.accepted:
+    if accepted:
         late = f"{seen}; the end of the task was not pushed within {timeouts.push:g} s"
         return step(None, late, _LATE) if has_ended else step(True, seen)
     if not has_ended:  # agents may push only the end of a task
@@ -66,7 +75,7 @@ async def check_push(
     return step(False, f"{seen} within {timeouts.push:g} s", f"{_NO_PUSH} {_LOOPBACK}" if local else _NO_PUSH)
 
 
-async def _wait(session: Session, webhook: WebhookRegistration, seconds: float) -> bool:
+async def _wait(session: Session, webhook: WebhookRegistration, task_id: str, seconds: float) -> bool:
     """Wait until a state is delivered after which the agent sends nothing more, at most `seconds`.
 
     Return whether such a state was delivered.
@@ -75,7 +84,8 @@ async def _wait(session: Session, webhook: WebhookRegistration, seconds: float) 
 
     def look_at(records: Iterable[Record]) -> None:
         deliveries = (record for record in records if record.kind is Kind.DELIVERY)
-        own = (record for record in deliveries if record.meta["registration"] == webhook.registration.number)
+        number = webhook.registration.number
+        own = (each for each in deliveries if each.meta["registration"] == number and each.task in ("", task_id))
         if any(record.meta["taken"] and is_settled(record.state) for record in own):
             delivered.set()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from dataclasses import field
 from enum import IntEnum
 
@@ -30,12 +31,13 @@ _UNREACHABLE = "the agent cannot reach the receiver"
 _UNTRUSTED = "the agent does not trust our certificate"
 _GAVE_UP = "the receiver answered with an error and the agent gave up"
 _OTHER_PATH = "the agent posts to another path"
+_OTHER_TASK = "the agent pushes the updates of another task"
 _AT_THE_END = "the agent pushes only when the task ends"
 _NOT_SENT = "the agent sent no delivery"
 _RANK = (
     *(_AGENT_DOWN, _UNKNOWN_TASK, _NOT_REGISTERED, _ADDRESS_REFUSED, _REGISTRATION_REFUSED, _NO_PUSH),
     *(_NOT_STORED, _DELETED),
-    *(_TASK_ENDED, _UNTRUSTED, _UNREACHABLE, _GAVE_UP, _OTHER_PATH, _NOT_SENT, _AT_THE_END),
+    *(_TASK_ENDED, _UNTRUSTED, _UNREACHABLE, _GAVE_UP, _OTHER_TASK, _OTHER_PATH, _NOT_SENT, _AT_THE_END),
 )
 """The causes, the most common first."""
 
@@ -66,13 +68,14 @@ class Evidence:
     `advertised` is the URL of the receiver as the agent has it. `declared` is `pushNotifications` on the card.
     `registrations` are our registrations for the task, `configs` the URLs that the agent reported. `deliveries` are
     those of the agent to our registrations or, if we have no registration, those of the task in other captures.
-    `unknown_paths` counts deliveries of the task to unknown paths; `tls_failures` has the reasons of failed handshakes.
+    `other_tasks` counts deliveries to these webhooks that are about another task, `unknown_paths` those of the task to
+    unknown paths; `tls_failures` has the reasons of failed handshakes.
     `others_arrived` is whether this receiver accepted deliveries for other tasks.
 
     `stored` is how many of our registrations the agent has, None if unknown; `asked` is the operation that returned
     them, or the reason why their number is unknown. `ended` is when the task ended. `agent_down` is the reason why
-    the agent cannot be reached, `no_listener` reports that nothing listens at the URL, `unknown_task` is the error of
-    an agent that does not know the task; all are `""` otherwise. Times are in seconds since 1970.
+    the agent cannot be reached, `unheard` has the URLs of this machine where nothing listens, `unknown_task` is the
+    error of an agent that does not know the task; they are empty otherwise. Times are in seconds since 1970.
     """
 
     agent: str
@@ -81,6 +84,7 @@ class Evidence:
     registrations: tuple[WebhookRegistration, ...] = ()
     configs: tuple[str, ...] = ()
     deliveries: tuple[Record, ...] = ()
+    other_tasks: int = 0
     unknown_paths: int = 0
     tls_failures: tuple[str, ...] = ()
     others_arrived: bool = False
@@ -89,7 +93,7 @@ class Evidence:
     state: str = ""
     ended: float | None = None
     agent_down: str = ""
-    no_listener: str = ""
+    unheard: tuple[str, ...] = ()
     unknown_task: str = ""
     now: float = field(default_factory=time.time)
 
@@ -114,6 +118,8 @@ class Evidence:
         """Describe the requests which show that the agent can reach the receiver, `""` if none has arrived."""
         if self.deliveries:
             return "deliveries arrived"
+        if self.other_tasks:
+            return "deliveries about another task arrived"
         if self.unknown_paths:
             return "events of this task arrived at another path"
         return "deliveries for other tasks arrived" if self.others_arrived else ""
@@ -147,6 +153,8 @@ def causes(known: Evidence) -> list[Cause]:
         found.append(_untrusted(known))
     if known.registrations or known.deliveries:
         found.append(_gave_up(known))
+    if known.registrations or known.other_tasks:
+        found.append(_other_task(known))
     return sorted(found, key=lambda cause: (cause.likely, _RANK.index(cause.name)))
 
 
@@ -225,12 +233,14 @@ def _task_ended(known: Evidence) -> Cause:
 
 
 def _unreachable(known: Evidence) -> Cause:
-    if known.no_listener:
+    if known.unheard:
         remedy = (
             "Start the program that should listen there, or register the URL of a running receiver (a2a-inspect listen,"
             " or the TUI with the webhook on)."
         )
-        return Cause(_UNREACHABLE, Likely.CERTAIN, f"{known.advertised}: {known.no_listener}", remedy)
+        is_only = len(known.unheard) == max(1, len(known.configs)) and not known.deliveries
+        evidence = f"nothing listens at {', '.join(known.unheard)}"
+        return Cause(_UNREACHABLE, Likely.CERTAIN if is_only else Likely.POSSIBLE, evidence, remedy)
     good, words = known.reach
     likely = {True: Likely.RULED_OUT, False: Likely.LIKELY, None: Likely.POSSIBLE}[good]
     evidence = f"{known.advertised}, reachable from the agent's host: {words.replace(': ', ', ', 1)}"
@@ -262,17 +272,28 @@ def _untrusted(known: Evidence) -> Cause:
 
 
 def _gave_up(known: Evidence) -> Cause:
-    failed = [
-        record for record in known.deliveries if not record.meta.get("taken") and not record.meta.get("challenge")
-    ]
+    failed = _given_up(known.deliveries)
     if not failed:
-        return Cause(_GAVE_UP, Likely.RULED_OUT, "no delivery was answered with an error")
+        return Cause(_GAVE_UP, Likely.RULED_OUT, "an attempt at each delivery was accepted")
     last = failed[-1]
     why = last.meta["refused"] or f"response override: {last.meta['dialled']}"
     evidence = f"{len(failed)} not accepted, the last with {last.meta['status'] or 'no response'}: {why}"
     refused = "Have the agent send what the registration requires."
-    remedy = refused if last.meta["refused"] else "Accept deliveries again: remove the override in Webhooks."
+    override = "Accept deliveries again: remove the override in Webhooks, or the option --fail of listen."
+    remedy = refused if last.meta["refused"] else override
     return Cause(_GAVE_UP, Likely.CERTAIN if known.deliveries[-1] is last else Likely.POSSIBLE, evidence, remedy)
+
+
+def _given_up(deliveries: Iterable[Record]) -> list[Record]:
+    """Return the last attempt at each delivery without an accepted attempt.
+
+    The deliveries can be from several captures, which number their records independently.
+    """
+    last: dict[tuple[str, int], Record] = {}
+    for record in deliveries:
+        if not record.meta.get("challenge"):
+            last[record.meta.get("target", ""), record.meta.get("first") or record.seq] = record
+    return [record for record in last.values() if not record.meta.get("taken")]
 
 
 def _other_path(known: Evidence) -> Cause:
@@ -284,9 +305,17 @@ def _other_path(known: Evidence) -> Cause:
     return Cause(_OTHER_PATH, Likely.LIKELY, evidence, remedy)
 
 
+def _other_task(known: Evidence) -> Cause:
+    if not known.other_tasks:
+        return Cause(_OTHER_TASK, Likely.RULED_OUT, "no delivery to this webhook names another task")
+    remedy = "Let the agent store push configurations per task, and name the task of the webhook in each update."
+    evidence = f"{counted(known.other_tasks, 'update')} at this webhook named another task"
+    return Cause(_OTHER_TASK, Likely.POSSIBLE if known.accepted else Likely.CERTAIN, evidence, remedy)
+
+
 def _not_sent(known: Evidence) -> Cause:
     """Report that the agent may not have tried to push, which only its log shows."""
-    if known.deliveries or known.unknown_paths or known.tls_failures:
+    if known.deliveries or known.other_tasks or known.unknown_paths or known.tls_failures:
         return Cause(_NOT_SENT, Likely.RULED_OUT, "requests of the agent arrived")
     remedy = "Look in the agent's log: does it push the updates of this task, or does an error prevent it?"
     if known.others_arrived and known.stored:

@@ -9,6 +9,7 @@ from dataclasses import field, replace
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Protocol
+from urllib.parse import urlsplit
 
 from inspector.capture.private_files import CaptureError
 from inspector.capture.records import Kind, Record
@@ -88,6 +89,8 @@ class Diagnosis:
 class _Recorded(NamedTuple):
     """The deliveries for a task in other captures, and the failed TLS handshakes at the receivers of its webhooks.
 
+    `other_tasks` counts the deliveries to its webhooks that name another task.
+
     `captures` counts the captures that were read, `unreadable` those that could not be.
     """
 
@@ -95,6 +98,7 @@ class _Recorded(NamedTuple):
     tls_failures: tuple[str, ...] = ()
     captures: int = 0
     unreadable: int = 0
+    other_tasks: int = 0
 
 
 async def examine(session: _Session, task_id: str, captures: Sequence[Path] = ()) -> Diagnosis:
@@ -117,8 +121,8 @@ async def examine(session: _Session, task_id: str, captures: Sequence[Path] = ()
         await asyncio.sleep(0)  # there may be many thousands
     requests = sort_requests(recorded_here, _numbers(session, task_id), task_id)
     known = _gather(session, task_id, configs, asked, recorded, requests)
-    no_listener = "" if known.registrations else await _no_listener(known.advertised)
-    known = replace(known, agent_down=agent_down, no_listener=no_listener, unknown_task=unknown_task)
+    unheard = () if known.registrations else tuple([url for url in known.configs if not await _is_heard(url)])
+    known = replace(known, agent_down=agent_down, unheard=unheard, unknown_task=unknown_task)
     if known.registrations:  # only then are these deliveries those of the receiver that the agent should reach
         others_arrived = any(record.meta["taken"] and record.task != task_id for record in recorded_here)
         known = replace(known, others_arrived=others_arrived)
@@ -126,14 +130,14 @@ async def examine(session: _Session, task_id: str, captures: Sequence[Path] = ()
     return Diagnosis(task_id, known.accepted, causes(known), not_checked, requests.others, known.missing_end)
 
 
-async def _no_listener(url: str) -> str:
-    """Return a message if nothing listens at a URL of this machine, else `""`."""
+async def _is_heard(url: str) -> bool:
+    """Return whether something listens at a URL, True for other machines."""
     place = endpoint_of(url)
     if place is None or address_scope(place.host) is not AddressScope.MACHINE:
-        return ""
+        return True
     # With TLS, complete the handshake: otherwise a receiver would record that the client does not trust it.
     is_open = place.tls and (await tls_handshake(place, verify=False)).good
-    return "" if is_open or (await connect(place)).good else "nothing listens there"
+    return is_open or bool((await connect(place)).good)
 
 
 def _look_up(captures: Sequence[Path], task_id: str, urls: Sequence[str]) -> _Recorded:
@@ -141,14 +145,18 @@ def _look_up(captures: Sequence[Path], task_id: str, urls: Sequence[str]) -> _Re
     found: list[Record] = []
     failed: list[Record] = []
     ports = {place.port for url in urls if (place := endpoint_of(url)) is not None}
+    paths = {urlsplit(url).path for url in urls}
     unreadable = 0
     for path in captures:
         try:
             with Capture.open(path) as capture:
-                of_task = chain.from_iterable(_pages_of_deliveries(capture, task_id))
-                found += deque(of_task, maxlen=_MOST_RECORDED)
-                of_all = chain.from_iterable(_pages_of_deliveries(capture) if ports else ())
-                failed += (record for record in of_all if record.meta.get("method") == NO_TLS)
+                own = deque[Record](maxlen=_MOST_RECORDED)
+                for record in chain.from_iterable(_pages_of_deliveries(capture, None if urls else task_id)):
+                    if record.meta.get("method") == NO_TLS:
+                        failed.append(record)
+                    elif record.task == task_id or _target(record) in paths:
+                        own.append(record)
+                found += own
         except CaptureError:
             unreadable += 1
     # Damaged captures of other sessions must not prevent the diagnosis.
@@ -156,8 +164,9 @@ def _look_up(captures: Sequence[Path], task_id: str, urls: Sequence[str]) -> _Re
     failed = [record for record in failed if not problem_of(record) and _port(record.meta["target"]) in ports]
     tls_failures = tuple(record.label for record in sorted(failed, key=lambda record: record.at))
     numbers = {record.meta["registration"] for record in deliveries} - {0}
-    of_agent = sort_requests(deliveries, numbers, task_id).deliveries
-    return _Recorded(of_agent, tls_failures, len(captures) - unreadable, unreadable)
+    requests = sort_requests(deliveries, numbers, task_id)
+    read = len(captures) - unreadable
+    return _Recorded(requests.deliveries, tls_failures, read, unreadable, len(requests.other_tasks))
 
 
 def _pages_of_deliveries(capture: Capture, task_id: str | None = None) -> Iterator[list[Record]]:
@@ -166,6 +175,11 @@ def _pages_of_deliveries(capture: Capture, task_id: str | None = None) -> Iterat
     while page := capture.select(kinds=(Kind.DELIVERY,), task=task_id, after=after, through=last, limit=_PAGE):
         after = page[-1].seq
         yield [record._replace(raw=b"") for record in page]
+
+
+def _target(record: Record) -> str:
+    """Return the path to which a delivery came."""
+    return str(record.meta.get("target", "")).partition("?")[0]
 
 
 def _port(address: str) -> int | None:
@@ -186,7 +200,7 @@ def _not_checked(known: Evidence, recorded: _Recorded) -> list[str]:
     if recorded.deliveries:
         result = f"{read}: {len(recorded.deliveries)} deliveries found, {known.accepted} of them accepted"
     else:
-        result = f"{read}: no delivery found" if recorded.captures else "no capture was read"
+        result = f"{read}: no delivery about it found" if recorded.captures else "no capture was read"
     return [
         f"{registered}. Only deliveries in the captures on this machine are known; {result}.",
         "Only the run that registered the webhook can check whether deliveries went to another path, and whether it was"
@@ -215,6 +229,7 @@ def _gather(
         configs=configs,
         deliveries=requests.deliveries or recorded.deliveries,
         tls_failures=requests.tls_failures or recorded.tls_failures,
+        other_tasks=len(requests.other_tasks) or recorded.other_tasks,
         unknown_paths=requests.unknown_paths,
         stored=None if listed is None else sum(webhook.stored is True for webhook in registrations),
         asked=asked,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import field
+from http import HTTPStatus
 from typing import NamedTuple
 
 from inspector.findings.finding import Finding
@@ -15,7 +16,7 @@ from inspector.protocol.content import event_in
 from inspector.protocol.dialects.registry import traits_of
 from inspector.protocol.dialects.traits import VERSIONS
 from inspector.protocol.lifecycle import short
-from inspector.protocol.model import Event, Unreadable
+from inspector.protocol.model import Event, Message, Unreadable
 from inspector.session.push.attempts import Attempt
 from inspector.session.push.reading import Fingerprint, Reading, Template, read
 from inspector.session.push.senders import BROWSING
@@ -75,11 +76,17 @@ def _schema(push: PushedEvent) -> CheckResult:
     event, shape = push.reading.event, push.reading.shape
     if isinstance(event, Unreadable):
         return CheckResult(False, event.why, (finding("PUSH-003", event.why),))
-    registered = push.registration.version if push.registration else ""
-    if registered in VERSIONS and traits_of(registered).pushes_events is not traits_of(shape).pushes_events:
+    if registered := _other_version(push):
         seen = f"the event has the schema of A2A {shape}, the webhook was registered in {registered}"
         return CheckResult(False, seen, (finding("PUSH-006", seen),))
     return CheckResult(True, f"A2A {shape}")
+
+
+def _other_version(push: PushedEvent) -> str:
+    """Return the version of the registration if a body has the shape of another version, else `""`."""
+    registered, shape = push.registration.version if push.registration else "", push.reading.shape
+    differs = registered in VERSIONS and traits_of(registered).pushes_events is not traits_of(shape).pushes_events
+    return registered if differs else ""
 
 
 @EVENT.check("content type", Scope.HEAD)
@@ -105,7 +112,7 @@ def _credentials(push: PushedEvent) -> CheckResult | None:
 @EVENT.check("objects", Scope.BODY_SHAPE)
 def _objects(push: PushedEvent) -> CheckResult | None:
     reading = push.reading
-    if push.event is None or isinstance(reading.value, Unreadable):
+    if isinstance(reading.event, Unreadable) or isinstance(reading.value, Unreadable) or _other_version(push):
         return None
     return CheckResult(findings=judge_push(reading.value, reading.shape))
 
@@ -131,8 +138,10 @@ def _task(push: PushedEvent) -> CheckResult:
     """
     event, registration = push.event, push.registration
     if event is None:
-        unread = isinstance(push.reading.event, Unreadable)
-        return CheckResult(None, "no task can be read" if unread else "a message outside of any task")
+        read = push.reading.event
+        if isinstance(read, Unreadable):
+            return CheckResult(None, "no task can be read")
+        return CheckResult(None, "a message outside of any task" if isinstance(read, Message) else "no task is named")
     task = push.reading.description.task
     if registration is None or task == registration.task_id:
         return _KNOWN
@@ -178,7 +187,8 @@ class PushJudge:
             reading = read(delivery.value, version)
             # Requests of browsers and scanners are recorded without a finding: they are not from an agent.
             unknown = delivery.registration is None and isinstance(reading.event, Unreadable)
-            findings = () if unknown or delivery.method in BROWSING else (finding("PUSH-001", delivery.refused),)
+            rule = "PUSH-001" if delivery.status == HTTPStatus.UNAUTHORIZED else "PUSH-007"
+            findings = () if unknown or delivery.method in BROWSING else (finding(rule, delivery.refused),)
             return Judgement(reading, findings=findings)
         if delivery.challenge:
             return Judgement(read(delivery.value, version))

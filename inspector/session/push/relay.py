@@ -105,7 +105,13 @@ class Relay:
             event="forward",
             task=self._journal.capture.get(seq).task,
             label=f"#{seq} {action} to {shown}: {result}",
-            meta={"delivery": seq, "to": shown, "status": done.status, "seconds": round(done.seconds, 6)},
+            meta={
+                "delivery": seq,
+                "to": shown,
+                "status": done.status,
+                "seconds": round(done.seconds, 6),
+                "problem": self._journal.redactor.text(done.problem),
+            },
         )
         self._journal.notify()
         return done

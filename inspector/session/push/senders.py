@@ -20,7 +20,8 @@ BROWSING = frozenset({"GET", "HEAD", "OPTIONS"})
 class Requests(NamedTuple):
     """The requests at the receiver by their sender.
 
-    `deliveries` are those of the agent to the registrations of a task. `unknown_paths` counts the events of the task
+    `deliveries` are those of the agent to the registrations of a task, except those about another task, which are
+    `other_tasks`. `unknown_paths` counts the events of the task
     that came to other paths. `tls_failures` has the reasons of failed handshakes, whose sender is unknown. `others`
     describes the requests of other senders, `""` for none.
     """
@@ -29,6 +30,7 @@ class Requests(NamedTuple):
     unknown_paths: int
     tls_failures: tuple[str, ...]
     others: str
+    other_tasks: tuple[Record, ...] = ()
 
 
 def sort_requests(requests: Iterable[Record], numbers: Collection[int], task_id: str) -> Requests:
@@ -41,6 +43,7 @@ def sort_requests(requests: Iterable[Record], numbers: Collection[int], task_id:
     agents = {_user_agent(record) for record in kept if record.meta["registration"] and not record.meta["refused"]}
     deliveries: list[Record] = []
     others: list[Record] = []
+    other_tasks: list[Record] = []
     tls_failures: list[str] = []
     unknown_paths = 0
     for record in kept:
@@ -53,9 +56,11 @@ def sort_requests(requests: Iterable[Record], numbers: Collection[int], task_id:
             others += () if own else (record,)
         elif record.meta["refused"] and (method in BROWSING or (agents and _user_agent(record) not in agents)):
             others.append(record)
+        elif record.task not in ("", task_id):
+            other_tasks.append(record)
         else:
             deliveries.append(record)
-    return Requests(tuple(deliveries), unknown_paths, tuple(tls_failures), _in_words(others))
+    return Requests(tuple(deliveries), unknown_paths, tuple(tls_failures), _in_words(others), tuple(other_tasks))
 
 
 def _user_agent(record: Record) -> str:

@@ -19,14 +19,15 @@ from inspector.tui.render.times import clock
 _ORDER = "order"
 _CHECK_GROUPS = {
     "token": ("token",),
-    "auth": ("authorization", "issuer", "audience", "dates", "signature", "body-hash"),
+    "auth": ("authorization", "issuer", "audience", "dates", "signature", "body-hash", "replay"),
     "signature": ("signature", "body-hash"),
-    _ORDER: (_ORDER, "task", "replay"),
+    _ORDER: (_ORDER,),
     "schema": ("schema", "content-type", "json", "size", "encoding", "method"),
 }
 """The checks that each of the five columns of a delivery combines; the signature is a proof of authorization, too.
 
-The other checks (path, host, origin) have no column: if one of them fails, the row shows the reason of the rejection.
+The other checks have no column: if path, host or origin fails, the row shows the reason of the rejection; `task` has a
+finding.
 """
 _GROUPED = frozenset(name for names in _CHECK_GROUPS.values() for name in names)
 

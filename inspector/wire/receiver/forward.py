@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -69,6 +70,9 @@ class Forwarder:
                 status = response.status
         except TimeoutError:
             problem = f"no response within {_SECONDS:g} s"
+        except aiohttp.ClientConnectorError as error:
+            reason = os.strerror(error.os_error.errno) if error.os_error.errno else str(error.os_error)
+            problem = f"no connection to {error.host}:{error.port} ({reason})"[:_QUOTED]
         except (aiohttp.ClientError, OSError, ValueError) as error:  # ValueError: an invalid header
             problem = f"{type(error).__name__}: {error}"[:_QUOTED]
         return ForwardResult(status, time.perf_counter() - began, problem)

@@ -289,6 +289,27 @@ async def test_an_invalid_push_fails_although_it_is_accepted(session: Session):
     assert "PUSH-003" in step.message
 
 
+async def test_pushes_about_another_task_are_no_success(session: Session):
+    other = {"statusUpdate": UPDATES[-1]["statusUpdate"] | {"taskId": "other"}}
+    async with agent(pushing(other, other), capabilities={"pushNotifications": True}) as url:
+        report = await examine(session, url, "go")
+    step = the(report, "push")
+    assert step.passed is False
+    assert re.fullmatch(r"0 accepted, 0 rejected at \S+, 2 about another task", step.message), step.message
+    assert "only to the webhooks of its task" in step.remedy
+
+
+@pytest.mark.parametrize("members", [{"kind": "task", "id": "t"}, {"kind": "status-update", "taskId": "t"}])
+async def test_pushes_in_the_shape_of_another_version_are_no_success(session: Session, members: Any):
+    body = {**members, "contextId": "c", "status": {"state": "completed"}}
+    async with agent(pushing(body), capabilities={"pushNotifications": True}) as url:
+        report = await examine(session, url, "go")
+    step = the(report, "push")
+    assert step.passed is False
+    assert "PUSH-006" in step.message
+    assert "DATA-" not in step.message
+
+
 async def test_pushes_without_the_end_of_the_task_are_no_success(session: Session):
     async with agent(pushing(UPDATES[1]), capabilities={"pushNotifications": True}) as url:
         report = await examine(session, url, "go")

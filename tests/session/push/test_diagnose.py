@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,12 @@ def registration(**members: Any) -> WebhookRegistration:
     return WebhookRegistration(Registration(1, "/push/p", "token", "http://127.0.0.1:9/push/p", NOW), "t", **members)
 
 
+_NUMBERS = count(1)
+
+
 def delivery(**meta: Any) -> Record:
     usual = {"taken": True, "challenge": False, "refused": "", "dialled": "", "status": 204, "registration": 1}
-    return Record(1, NOW, Kind.DELIVERY, state=meta.pop("state", ""), meta=usual | meta)
+    return Record(next(_NUMBERS), NOW, Kind.DELIVERY, state=meta.pop("state", ""), meta=usual | meta)
 
 
 ALL_RULED_OUT = Evidence(
@@ -61,7 +65,7 @@ ALL_RULED_OUT = Evidence(
                 "registrations": (),
                 "configs": ("http://127.0.0.1:9/x",),
                 "advertised": "http://127.0.0.1:9/x",
-                "no_listener": "nothing listens there",
+                "unheard": ("http://127.0.0.1:9/x",),
             },
             "the agent cannot reach the receiver",
             Likely.CERTAIN,
@@ -79,6 +83,7 @@ ALL_RULED_OUT = Evidence(
             "the receiver answered with an error and the agent gave up",
             Likely.CERTAIN,
         ),
+        ({"other_tasks": 2}, "the agent pushes the updates of another task", Likely.CERTAIN),
         ({"stored": None}, "the agent did not store the registration", Likely.POSSIBLE),
         ({"registrations": (registration(deleted=True),)}, "the registration was deleted", Likely.CERTAIN),
         ({"ended": NOW - 5}, "the task ended before the registration", Likely.CERTAIN),
@@ -420,7 +425,7 @@ async def test_a_url_of_this_machine_without_a_listener_is_diagnosed(mock: MockA
     await before.close()
     first = (await examine(session, call.exchange.task_id)).causes[0]
     assert (first.name, first.likely) == ("the agent cannot reach the receiver", Likely.CERTAIN)
-    assert first.evidence.endswith("nothing listens there")
+    assert first.evidence.startswith("nothing listens at http://127.0.0.1:")
 
 
 async def test_an_unreachable_agent_is_the_first_cause(open_session: OpenSession):
@@ -464,3 +469,66 @@ async def test_an_event_of_the_task_at_another_path_is_counted(mock: MockAgent, 
     likely = {cause.name: cause for cause in (await examine(session, call.exchange.task_id)).causes}
     assert likely["the agent posts to another path"].likely is Likely.LIKELY
     assert likely["the agent posts to another path"].evidence == "1 event of this task came to unregistered paths"
+
+
+def test_an_accepted_retry_is_no_delivery_that_the_agent_gave_up():
+    retried = (
+        delivery(taken=False, status=500, dialled="500"),
+        delivery(first=1),
+        delivery(taken=False, status=429, dialled="429"),
+    )
+    deliveries = tuple(each._replace(seq=seq) for seq, each in enumerate(retried, 1))
+    known = replace(ALL_RULED_OUT, deliveries=deliveries)
+    [gave_up] = [cause for cause in causes(known) if "gave up" in cause.name]
+    assert (gave_up.likely, gave_up.evidence) == (
+        Likely.CERTAIN,
+        "1 not accepted, the last with 429: response override: 429",
+    )
+    known = replace(ALL_RULED_OUT, deliveries=deliveries[:2])
+    [gave_up] = [cause for cause in causes(known) if "gave up" in cause.name]
+    assert gave_up.likely is Likely.RULED_OUT
+
+
+@pytest.mark.parametrize("live", [0, 1])
+def test_one_webhook_of_several_without_a_listener_is_only_possible(live: int):
+    urls = ("http://127.0.0.1:9/a", "http://127.0.0.1:10/b")
+    known = replace(
+        ALL_RULED_OUT, registrations=(), configs=urls, advertised=urls[0], unheard=(urls[1 - live],), deliveries=()
+    )
+    [unreachable] = [cause for cause in causes(known) if cause.name == "the agent cannot reach the receiver"]
+    assert (unreachable.likely, unreachable.evidence) == (Likely.POSSIBLE, f"nothing listens at {urls[1 - live]}")
+
+
+async def test_pushes_about_another_task_are_a_cause_and_not_accepted(agent: Agent, open_session: OpenSession):
+    agent.answer(answering({"task": task("WORKING")}))
+    session = await open_session(agent.url)
+    await session.push.turn_on()
+    await say(session, stream=False)
+    [webhook] = session.push.registrations
+    headers = {"Authorization": f"Bearer {webhook.registration.token}"}
+    async with httpx.AsyncClient(headers=headers) as client:
+        for state in ("WORKING", "COMPLETED"):
+            await client.post(webhook.registration.url, json={"task": task(state) | {"id": "other"}})
+    agent.answer(answering({"configs": [{"url": webhook.registration.url}]}))
+    found = await examine(session, "t")
+    assert (found.accepted, found.missing_end) == (0, "")
+    first = found.causes[0]
+    assert (first.name, first.likely) == ("the agent pushes the updates of another task", Likely.CERTAIN)
+    assert first.evidence == "2 updates at this webhook named another task"
+    likely = {cause.name: cause for cause in found.causes}
+    assert likely["the task ended before the registration"].evidence == "the task is working"
+
+
+async def test_deliveries_at_the_path_of_a_listed_webhook_are_found_in_captures(
+    agent: Agent, open_session: OpenSession, tmp_path: Path
+):
+    with Capture.create(tmp_path / "one.a2a") as capture:
+        for named in ("other", "other", ""):
+            capture.append(Kind.DELIVERY, NOW, task=named, meta=WHOLE)
+        capture.append(Kind.DELIVERY, NOW, task="other", meta=WHOLE | {"target": "/push/elsewhere"})
+    agent.answer(answering({"configs": [{"url": "http://127.0.0.1:9/push/x"}]}))
+    session = await open_session(agent.url)
+    found = await examine(session, "t", [tmp_path / "one.a2a"])
+    assert found.accepted == 1
+    likely = {cause.name: cause for cause in found.causes}
+    assert likely["the agent pushes the updates of another task"].evidence.startswith("2 updates")

@@ -278,7 +278,7 @@ async def test_a_refused_delivery_is_recorded_and_not_folded(
     [record] = deliveries(pushed)
     assert (record.kind, record.task, record.meta["status"]) == (Kind.DELIVERY, "t", code)
     assert record.label == record.meta["refused"] != ""
-    assert [finding.rule for finding in record.findings] == ["PUSH-001"]
+    assert [finding.rule for finding in record.findings] == ["PUSH-001" if code == 401 else "PUSH-007"]
     assert "schema" not in checks(record)
     tracked = pushed.tasks.get("t")
     assert (tracked.pushed.events, tracked.now.state) == (0, State.WORKING)
@@ -290,7 +290,7 @@ async def test_a_delivery_to_an_unknown_path_is_recorded(pushed: Session):
     async with aiohttp.ClientSession() as client, client.post(url, json=status("COMPLETED")) as response:
         assert response.status == 404
     [record] = deliveries(pushed)
-    assert (record.meta["registration"], rules(pushed)) == (0, {"PUSH-001"})
+    assert (record.meta["registration"], rules(pushed)) == (0, {"PUSH-007"})
     assert pushed.push.registrations[0].refused == 0
 
 

@@ -125,7 +125,7 @@ async def test_requests_to_unknown_paths_are_not_retries_and_have_no_finding(
         assert (await client.put(one.registration.url)).status == 405
         assert (await client.post(one.registration.url)).status == 401
     assert [record.meta["attempt"] for record in deliveries(session)] == [1] * 5
-    assert session.journal.found == {"PUSH-001": [4, 5]}
+    assert session.journal.found == {"PUSH-001": [5], "PUSH-007": [4]}
 
 
 async def test_a_push_without_timestamp_has_a_latency_only_for_a_new_state(
@@ -313,6 +313,27 @@ async def test_jwt_keys_are_fetched_from_a_url_and_the_request_is_recorded(agent
         assert "returned no key" in raised.value.fault.seen
 
 
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"statusUpdate": {"contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}},
+        {"artifactUpdate": {"contextId": "c", "artifact": {"artifactId": "a", "parts": [{"text": "a"}]}}},
+        {"task": {"contextId": "c", "status": {"state": "TASK_STATE_WORKING"}}},
+        {"message": {"messageId": "m", "role": "ROLE_AGENT"}},
+    ],
+    ids=lambda body: next(iter(body)),
+)
+async def test_an_update_without_its_required_members_is_a_finding(
+    hook: tuple[Session, WebhookRegistration], body: Any
+):
+    session, one = hook
+    await post(one, body)
+    [record] = deliveries(session)
+    assert [finding.rule for finding in record.findings] == ["DATA-001"]
+    [check] = [line for line in record.meta["checks"] if line[0] == "task"]
+    assert check[2] == ("a message outside of any task" if "message" in body else "no task is named")
+
+
 # Forwarding
 
 
@@ -328,7 +349,7 @@ async def accepting(request: web.BaseRequest, heard: Heard) -> web.StreamRespons
 
 
 async def test_a_delivery_is_sent_again_with_its_bytes_and_its_headers(
-    hook: tuple[Session, WebhookRegistration], handler: Agent
+    hook: tuple[Session, WebhookRegistration], handler: Agent, closed_port: int
 ):
     session, one = hook
     handler.routes["/mine?secret=1"] = handler.routes["/mine"] = accepting
@@ -344,6 +365,9 @@ async def test_a_delivery_is_sent_again_with_its_bytes_and_its_headers(
     note = records(session, Kind.NOTE)[-1]
     assert (note.event, note.task, note.meta["status"]) == ("forward", "t", 202)
     assert note.label.startswith(f"#{record.seq} sent again to {handler.url}/mine: 202 after ")
+    done = await session.push.relay.resend(record.seq, f"http://127.0.0.1:{closed_port}/mine")
+    assert done.problem == f"no connection to 127.0.0.1:{closed_port} (Connection refused)"
+    assert records(session, Kind.NOTE)[-1].meta["problem"] == done.problem
 
 
 async def test_only_accepted_deliveries_are_forwarded_in_order(
