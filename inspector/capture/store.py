@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, Self, TypeVar
 
 from inspector.capture import file_format
-from inspector.capture.file_format import READ_COLUMNS, Row, fetch_records, record_of, storable_text
+from inspector.capture.file_format import READ_COLUMNS, Row, fetch, fetch_records, record_of, storable_text
 from inspector.capture.private_files import CaptureError, MissingRecordError, hint_of, reason
 from inspector.capture.query import Query, RecordTimes
 from inspector.capture.records import EMPTY, NOTHING, REQUEST, Common, Kind, Payload, Record
@@ -211,6 +211,28 @@ class Capture:
             ):
                 found.append(record)
         return found
+
+    def sizes(self, exchange: int) -> list[tuple[int, int]]:
+        """Return the number and the size of each record of an exchange, in order, without reading the records."""
+        query = "SELECT seq, size FROM record WHERE exchange = ? AND seq < ? ORDER BY seq"
+        return [
+            *self._fetch_old(query, exchange),
+            *((each.seq, each.size) for each in self._in_memory() if each.exchange == exchange),
+        ]
+
+    def exchanges_of(self, task: str) -> list[int]:
+        """Return the numbers of the exchanges with records about a task, in order, without reading the records."""
+        query = "SELECT DISTINCT exchange FROM record WHERE task = ? AND seq < ?"
+        old = {number for (number,) in self._fetch_old(query, storable_text(task))}
+        return sorted((old | {each.exchange for each in self._in_memory() if each.task == task}) - {0})
+
+    def _fetch_old(self, query: str, value: int | bytes | str) -> list[Row]:
+        """Run a query with a value and the number of the first record in memory."""
+        self._trim(self._writer)
+        return self._guarded(fetch, self._reader, query, (value, self._floor)) if self._floor > 1 else []
+
+    def _in_memory(self) -> Iterator[Record]:
+        return (self._recent[seq] for seq in range(self._floor, self._last + 1))
 
     def search(self, query: Query, *, after: int = 0) -> Iterator[Page]:
         """Search the records after `after`, page by page, including those that are appended between two pages.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import NamedTuple
 
 from inspector.capture.records import Kind, Record
@@ -102,6 +102,13 @@ class RecordList:
         if self.folded:
             self._lasts.extend(seqs)
             self._counts.extend([1] * len(seqs))
+
+    def fill(self, records: Iterable[tuple[int, int]]) -> None:
+        """Replace the rows by those of records, each with its number and size; the list is not folded."""
+        self.clear()
+        for seq, size in records:
+            self._firsts.append(seq)
+            self._sizes.append(size)
 
     def clear(self) -> None:
         """Remove every row."""

@@ -59,7 +59,7 @@ def ask_for_check(widget: Widget, session: Session, exchange: int, task: str) ->
     sets: dict[str, list[int]] = {}  # the numbers of at least one exchange each
     if exchange and capture.get(exchange).operation in OPERATIONS:
         sets[_EXCHANGE] = [exchange]
-    if numbers := sorted({record.exchange for record in capture.select(task=task)} - {0} if task else ()):
+    if task and (numbers := capture.exchanges_of(task)):
         sets[_TASK] = numbers
     sets[_ALL] = [record.seq for record in capture.select(kinds={Kind.REQUEST}) if record.operation in OPERATIONS]
     if not sets[_ALL]:

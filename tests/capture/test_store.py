@@ -517,3 +517,18 @@ def test_a_journal_that_was_left_behind_does_not_make_a_capture_unreadable(tmp_p
     path.with_name("c.a2a-journal").write_bytes(header.ljust(512, b"\0") + b"x" * 16392)
     with Capture.open(path) as capture:
         assert [record.label for record in capture.select()] == ["note"]
+
+
+def test_sizes_and_exchanges_are_read_without_the_records(tmp_path: Path) -> None:
+    """Most of the records are no longer in memory; some of the others are."""
+    with Capture.create(tmp_path / "one.a2a") as capture:
+        first, second = (capture.append(Kind.REQUEST, 1.0, task="t", payloads=[(1, b"a")])[0].seq for _ in range(2))
+        for number in range(3 * RECENT_COUNT):
+            owner, task = (first, "t") if number % 3 else (second, "u")
+            capture.append(Kind.FRAME, 2.0, exchange=owner, task=task, payloads=[(number, b"b")])
+        capture.append(Kind.DELIVERY, 3.0, task="u")
+        for exchange in (first, second):
+            assert capture.sizes(exchange) == [(each.seq, each.size) for each in capture.select(exchange=exchange)]
+        assert capture.exchanges_of("t") == [first, second]
+        assert capture.exchanges_of("u") == [second]
+        assert capture.sizes(7) == capture.exchanges_of("unknown") == []

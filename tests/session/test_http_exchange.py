@@ -63,7 +63,7 @@ def test_the_body_of_a_stream_has_its_first_events():
     exchange = HttpExchange.of([REQUEST, response("text/event-stream"), *frames])
     assert exchange.streamed
     assert exchange.response_body(lambda _: b"decoded").startswith(b"data: 0\n\ndata: 1\n\n")
-    assert (len(exchange.bodies), exchange.omitted) == (MOST_EVENTS, 2)
+    assert (len(exchange.bodies), exchange.omitted) == (MOST_EVENTS, True)
 
 
 def test_the_messages_of_a_grpc_stream_are_shown_decoded():
@@ -101,3 +101,16 @@ def test_a_card_that_is_fetched_again_is_counted_once(journal: Journal):
     for findings in (found, found, found[:1], found):
         journal.append(Kind.NOTE, 1.0, event="card", findings=findings)
     assert journal.found == {"CARD-001": [1, 1, 3, 4, 4]}
+
+
+def test_a_long_exchange_is_read_from_a_capture_in_part(tmp_path: Path):
+    with Capture.create(tmp_path / "one.a2a") as capture:
+        [request] = capture.append(Kind.REQUEST, 1.0, meta=REQUEST.meta)
+        capture.append(Kind.RESPONSE, 2.0, exchange=request.seq, meta=response("text/event-stream").meta)
+        for number in range(MOST_EVENTS + 2):
+            capture.append(Kind.FRAME, 3.0, exchange=request.seq, payloads=[(1, b"%d" % number)])
+        capture.append(Kind.END, 4.0, exchange=request.seq)
+        exchange = HttpExchange.read(capture, request.seq)
+        whole = HttpExchange.of(capture.select(exchange=request.seq))
+    assert exchange == whole
+    assert (len(exchange.bodies), exchange.omitted, exchange.end is not None) == (MOST_EVENTS, True, True)

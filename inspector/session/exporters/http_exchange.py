@@ -7,12 +7,15 @@ from dataclasses import field
 from typing import Any
 
 from inspector.capture.records import Kind, Record
+from inspector.capture.store import Capture
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.bindings.jsonrpc import EVENT_STREAM
 from inspector.protocol.http_fields import header
 
 MOST_EVENTS = 500
 """The most events of a stream that are part of the text of a response."""
+_HEADS = frozenset({Kind.REQUEST, Kind.NOTE, Kind.RESPONSE, Kind.TRAILERS, Kind.END})
+_BODIES = frozenset({Kind.BODY, Kind.FRAME})
 Payload = Callable[[Record], bytes]
 """Returns the payload of a record, as JSON text where it can be read."""
 
@@ -21,7 +24,7 @@ Payload = Callable[[Record], bytes]
 class HttpExchange:
     """The records of an exchange by their role; None for a part that was not received (yet).
 
-    `bodies` has the first events of a stream, or the body of the response; `omitted` is the number of further events.
+    `bodies` has the first events of a stream, or the body of the response; `omitted` is whether there are more.
     """
 
     request: Record
@@ -29,7 +32,14 @@ class HttpExchange:
     trailers: Record | None = None
     end: Record | None = None
     bodies: list[Record] = field(default_factory=list)
-    omitted: int = 0
+    omitted: bool = False
+
+    @classmethod
+    def read(cls, capture: Capture, number: int) -> HttpExchange:
+        """Read an exchange; of a long stream, only the events that are shown."""
+        heads = capture.select(kinds=_HEADS, exchange=number, after=number - 1)
+        bodies = capture.select(kinds=_BODIES, exchange=number, after=number - 1, limit=MOST_EVENTS + 1)
+        return cls.of([*heads, *bodies])
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> HttpExchange:
@@ -47,7 +57,7 @@ class HttpExchange:
                 case Kind.BODY | Kind.FRAME if len(exchange.bodies) < MOST_EVENTS:
                     exchange.bodies.append(record)
                 case Kind.BODY | Kind.FRAME:
-                    exchange.omitted += 1
+                    exchange.omitted = True
                 case _:
                     pass
         return exchange

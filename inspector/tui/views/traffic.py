@@ -174,20 +174,17 @@ class TrafficView(BookmarkView):
             return
         self._number = number
         journal = self.session.journal
-        self._records.clear()
-        records = journal.capture.select(exchange=number, after=number - 1) if number else []
-        for record in records:
-            self._records.offer((record,))
-        began = records[0].at if records else 0.0
+        self._records.fill(journal.capture.sizes(number) if number else ())
+        began = journal.capture.get(number).at if number else 0.0
         self._record_rows = ExchangeRecordRows(journal, self._records, self.glyphs, began, self._annotations)
         self._record_feed.show_rows(self._record_rows)
         summary = journal.exchanges.get(number)
         if summary is not None and summary.seconds is not None:
             self._record_feed.cursor = 0  # only the records of a running exchange are followed
         self._phase = ()
-        self._refresh_exchange(records)
+        self._refresh_exchange()
 
-    def _refresh_exchange(self, records: list[Record] | None = None) -> None:
+    def _refresh_exchange(self) -> None:
         """Show the request and the response again if the head, the first event or the end has arrived."""
         summary = self.session.journal.exchanges.get(self._number)
         if summary is None:
@@ -198,7 +195,7 @@ class TrafficView(BookmarkView):
         if phase != self._phase:
             self._phase = phase
             if self._exchange_feed.has_focus or self.detail.shows_exchange(summary.number):
-                self._detail_exchange(records)
+                self._detail_exchange()
 
     def _show_summary(self, summary: ExchangeSummary) -> None:
         """Name the exchange in the title of its records."""
@@ -209,12 +206,10 @@ class TrafficView(BookmarkView):
         note = f"{events}{kept if summary.keepalives else ''}, {size(summary.received)}, {took}"
         self._record_pane.set_title(Chip(title, "$text-soft"), note=[Chip(note)])
 
-    def _detail_exchange(self, records: list[Record] | None = None) -> None:
+    def _detail_exchange(self) -> None:
         """Show the request and the response of the selected exchange in the detail."""
         if self._number:
-            if records is None:
-                records = self.session.journal.capture.select(exchange=self._number, after=self._number - 1)
-            self.detail.show_exchange(HttpExchange.of(records))
+            self.detail.show_exchange(HttpExchange.read(self.session.journal.capture, self._number))
 
     def show_seq(self, seq: int) -> None:
         """Go to a record."""

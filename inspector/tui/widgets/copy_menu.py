@@ -28,7 +28,7 @@ def copy_menu(session: Session, record: Record, view: JsonView | None, *, whole:
     if not whole:
         menu += [detail.title(record), *_record_entries(session, record)]
     if record.exchange:
-        exchange = HttpExchange.of(session.journal.capture.select(exchange=record.exchange, after=record.exchange - 1))
+        exchange = HttpExchange.read(session.journal.capture, record.exchange)
         menu += ["Request", *_request_entries(session, exchange)]
         menu += ["Response", *_response_entries(session, exchange)]
         menu += ["Check file (a2a-inspect check)", *_check_entries(session, record)]
@@ -84,7 +84,7 @@ def _check_entries(session: Session, record: Record) -> list[Entry]:
 
     capture = session.journal.capture
     possible = capture.get(record.exchange).operation in OPERATIONS
-    of_task = sorted({each.exchange for each in capture.select(task=record.task)} - {0}) if record.task else []
+    of_task = capture.exchanges_of(record.task) if record.task else []
     return [
         copy_entry("Check of this exchange", (lambda: write([record.exchange])) if possible else None),
         copy_entry("Check of all exchanges of the task", (lambda: write(of_task)) if len(of_task) > 1 else None),
