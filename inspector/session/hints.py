@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.circumstances import Circumstances, says_ended, version_header
 from inspector.protocol.dialects.base import Dialect
-from inspector.protocol.dialects.registry import for_request
+from inspector.protocol.dialects.registry import DIALECTS, for_request
 from inspector.protocol.errors import ProtocolError
 from inspector.protocol.lifecycle import is_terminal, short
 from inspector.protocol.model import Request, SendRequest
@@ -177,6 +177,16 @@ def _lost_extensions(at: Situation) -> str:
     return f"The request activates every required extension: check whether a proxy removes the header {name}."
 
 
+def _named_version(at: Situation) -> str:
+    """Return the advice to use the protocol version whose header the error names, `""` if it names no other header."""
+    own, words = version_header(at.dialect), at.error.message.lower()
+    for dialect in DIALECTS.values():
+        name = version_header(dialect)
+        if name not in ("", own) and name.lower() in words:
+            return f"The request has {own}, but not {name}: try --a2a-version {dialect.version}."
+    return ""
+
+
 _VERSION = ("VersionNotSupportedError",)
 # The names of gRPC statuses are those of errors that do not identify themselves.
 _METHOD = ("MethodNotFoundError", "UNIMPLEMENTED")
@@ -208,6 +218,7 @@ HINTS: Sequence[Hint] = (
             f"--a2a-version {at.dialect.traits.declared}."
         ),
     ),
+    Hint(_VERSION, lambda at: bool(_named_version(at)), _named_version),
     Hint(_VERSION, _always, _lost_version),
     Hint((*_METHOD, *_UNSUPPORTED, *_PUSH), lambda at: bool(at.lacking), _undeclared),
     Hint(_METHOD, lambda at: bool(at.other_version), _other_version),

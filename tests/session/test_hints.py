@@ -78,6 +78,7 @@ SITUATIONS: list[tuple[Situation, str]] = [
     (at(VERSION, version="opvs", declared="opvs"), "The request has OPVS-Version, but not A2A-Version"),
     (at(VERSION), "The request has A2A-Version: 1.0. Check whether a proxy removes the header A2A-Version"),
     (at(VERSION, version="1.1"), "The request has A2A-Version: 1.1."),
+    (at(VERSION, words="OPVS-Version is missing"), "has A2A-Version, but not OPVS-Version: try --a2a-version opvs."),
     (at(VERSION, version="1.1", declared="1.0"), "try --a2a-version 1.0."),
     # an operation that the card does not declare
     (at(METHOD, Operation.SET_PUSH, has={"push_notifications": None}), "The card does not declare pushNotifications"),
