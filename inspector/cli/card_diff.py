@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from inspector.agents_file import load_agents
 from inspector.cli.arguments import Invocation
 from inspector.cli.errors import FAILURE, OK, usage
 from inspector.cli.output import Output
@@ -14,8 +17,11 @@ from inspector.protocol.errors import FaultError
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Json
 from inspector.session.card.changes import card_difference
+from inspector.session.card.other_card import find_other_card
 from inspector.wire.discovery import FoundCard, read_given
 
+_STDIN = "text on stdin"
+"""What errors call a card that was read from stdin."""
 _SIGNS = {
     How.ADDED: Styled("+", Role.GOOD),
     How.REMOVED: Styled("-", Role.BAD),
@@ -27,6 +33,8 @@ _SIGNS = {
 def diff(invocation: Invocation, out: Output) -> int:
     """Print the differences between two cards; the exit code is 1 if there are any."""
     old, new = invocation.given.old, invocation.options.reference
+    if (named := load_agents().agents.get(old)) is not None and not Path(old).exists():
+        old = named.url
     if old == new == STDIN:
         raise usage("Only one of the two cards can be read from stdin.")
     # Read here and not in the event loop, which would not react to Ctrl-C while it waits for stdin.
@@ -34,8 +42,9 @@ def diff(invocation: Invocation, out: Output) -> int:
     changes: list[Change] = []
 
     async def work(current: RunningCommand) -> None:
-        new = current.reference()
-        before, after = await _card(current, old, raw), await _card(current, new, raw)
+        after = await _new_card(current, raw)
+        with current.out.progress.waiting(lambda: f"waiting for the card of {old}"):
+            before = read_given(raw, _STDIN) if old == STDIN else await find_other_card(current.session, old, new or "")
         changes.extend(card_difference(before, after))
         if out.json:
             out.document([_as_json(change) for change in changes])
@@ -51,10 +60,11 @@ def diff(invocation: Invocation, out: Output) -> int:
     return run(invocation, out, work) or (FAILURE if changes else OK)
 
 
-async def _card(current: RunningCommand, reference: str, raw: bytes) -> FoundCard:
-    """Return the card of a URL, a file or, for `-`, the bytes that were read from stdin; raises `FaultError`."""
+async def _new_card(current: RunningCommand, raw: bytes) -> FoundCard:
+    """Return the card of the agent, or for `-` that of the bytes from stdin; raises `FaultError`."""
+    reference = current.reference()
     if reference == STDIN:
-        return read_given(raw, "text on stdin")
+        return read_given(raw, _STDIN)
     try:
         with current.out.progress.waiting(lambda: f"waiting for the card of {reference}"):
             return (await current.session.cards.find(reference)).found

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from base64 import b64encode
 from pathlib import Path
+from typing import Any
 
 import pytest
-from puppets import RunCli
+from aiohttp import web
+from puppets import MakeAgent, RunCli, header
 
 from inspector.findings.card.valid_examples import VALID_CARDS, patched
 
@@ -92,3 +95,30 @@ def test_a_missing_card_has_the_exit_code_of_other_commands(cli: RunCli, old: st
     ran = cli("card", "diff", *words)
     assert (ran.code, ran.out) == (3, "")
     assert f"127.0.0.1:{closed_port}" in ran.err
+
+
+def test_credentials_are_for_the_second_agent_only(cli: RunCli, make_agent: MakeAgent):
+    def protected(request: web.BaseRequest) -> Any:
+        return {} if "Authorization" in request.headers else web.Response(status=401)
+
+    old, new = make_agent(card={}), make_agent(card=protected)
+    ran = cli("card", "diff", old.url, new.url, "--bearer", "canary-5511-token")
+    assert ran.code == 1  # their interfaces differ
+    assert header(new, "Authorization") == "Bearer canary-5511-token"
+    assert header(old, "Authorization") is None
+    old.card = protected
+    assert cli("card", "diff", old.url, new.url, "--bearer", "canary-5511-token").code == 4
+    trusting = ("--trust", old.url)
+    assert cli("card", "diff", old.url, new.url, "--bearer", "canary-5511-token", *trusting).code == 1
+    assert header(old, "Authorization") == "Bearer canary-5511-token"
+    named = old.url.replace("http://", "http://user:password@")
+    assert cli("card", "diff", named, new.url, "--bearer", "canary-5511-token").code == 1
+    assert header(old, "Authorization") == f"Basic {b64encode(b'user:password').decode()}"
+
+
+def test_both_cards_can_be_those_of_named_agents(cli: RunCli, mock: str, tmp_path: Path):
+    home = str(tmp_path / "home")
+    for name in ("staging", "production"):
+        assert cli("agents", "add", name, mock, A2A_INSPECT_HOME=home).code == 0
+    ran = cli("card", "diff", "staging", "production", A2A_INSPECT_HOME=home)
+    assert (ran.code, ran.out) == (0, "Changes: none\n")

@@ -47,8 +47,10 @@ def _add_get(parser: Parser) -> None:
 
 
 def _add_diff(parser: Parser) -> None:
-    parser.add_argument("old", metavar="OLD", help="the earlier card: its URL, its agent, a file, or - for stdin")
-    parser.add_argument("reference", metavar="NEW", help="the later card: the same, or the name of an agent")
+    parser.add_argument(
+        "old", metavar="OLD", help="the earlier card: a URL, a file, the name of an agent, or - for stdin"
+    )
+    parser.add_argument("reference", metavar="NEW", help="the later card, which gets the credentials")
     parser.accept_names()
     parser.add_output()
     parser.add_connection()
