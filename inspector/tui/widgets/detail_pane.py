@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from enum import StrEnum
 from operator import attrgetter
 from typing import ClassVar
 
@@ -41,8 +42,16 @@ REPRESENTATIONS = ("decoded", "raw", "hex", "headers", "diff")
 """The representations of a record, in the order in which the key shows them."""
 EXTENSION = "extension"
 """The first representation of a record with data of known extensions: what the data means."""
-SECTIONS = ("request headers", "request body", "response headers", "response body")
-"""The sections of an exchange, in this order: a side and a part of it."""
+
+
+class Section(StrEnum):
+    """The sections of an exchange, in the order in which the key shows them."""
+
+    REQUEST_HEADERS = "request headers"
+    REQUEST_BODY = "request body"
+    RESPONSE_HEADERS = "response headers"
+    RESPONSE_BODY = "response body"
+
 
 _LINE = 3
 """The cells of the line before a word in the border."""
@@ -76,7 +85,7 @@ class DetailPane(Pane):
         self._session = session
         self._glyphs = glyphs
         self._chosen = ""
-        self._section = SECTIONS[-1]
+        self._section: str = Section.RESPONSE_BODY
         self._exchange: HttpExchange | None = None
         self._moments: Moments | None = None
         self._noted_as_over = False
@@ -154,8 +163,8 @@ class DetailPane(Pane):
         """Return the sections of the exchange that have a content, or the representations of the record."""
         exchange = self._exchange
         if exchange is not None:
-            empty = {SECTIONS[1]: not exchange.request.raw, SECTIONS[3]: not exchange.bodies}
-            return tuple(section for section in SECTIONS if not empty.get(section))
+            empty = {Section.REQUEST_BODY: not exchange.request.raw, Section.RESPONSE_BODY: not exchange.bodies}
+            return tuple(section for section in Section if not empty.get(section))
         has_diff = self.record is not None and detail.has_task_update(self.record)
         names = REPRESENTATIONS if has_diff else REPRESENTATIONS[:-1]
         return (EXTENSION, *names) if self._uses_extensions else names
@@ -168,7 +177,7 @@ class DetailPane(Pane):
     def _current(self) -> str:
         """Return the name of what is shown."""
         if self._exchange is not None:
-            return self._section if self._section in self._names else SECTIONS[2]
+            return self._section if self._section in self._names else Section.RESPONSE_HEADERS
         names = self._names
         return self._chosen if self._chosen in names else next(name for name in (EXTENSION, "decoded") if name in names)
 
@@ -203,7 +212,7 @@ class DetailPane(Pane):
             return self._current
         if self._current.endswith("headers"):
             return "headers"
-        return "raw" if self._current == SECTIONS[3] and self._exchange.streamed else "decoded"
+        return "raw" if self._current == Section.RESPONSE_BODY and self._exchange.streamed else "decoded"
 
     def selected_text(self) -> str:
         """Return the value under the cursor of the decoded payload, or all that is shown."""
@@ -214,11 +223,13 @@ class DetailPane(Pane):
         exchange, payload = self._exchange, self._session.payload
         if exchange is None:
             return payload(self.record).decode("utf-8", "replace")
-        if self._current == SECTIONS[1]:
+        if self._current == Section.REQUEST_BODY:
             return payload(exchange.request).decode("utf-8", "replace")
-        if self._current == SECTIONS[3]:
+        if self._current == Section.RESPONSE_BODY:
             return exchange.response_body(payload).decode("utf-8", "replace")
-        first, headers = exchange.request_head() if self._current == SECTIONS[0] else exchange.response_head()
+        first, headers = (
+            exchange.request_head() if self._current == Section.REQUEST_HEADERS else exchange.response_head()
+        )
         return "\n".join([first, *(f"{name}: {value}" for name, value in headers)])
 
     def action_find(self) -> None:
@@ -284,11 +295,11 @@ class DetailPane(Pane):
     def _show_section(self, exchange: HttpExchange) -> None:
         payload = self._session.payload
         match self._current, self._body:
-            case "request headers", body:
+            case Section.REQUEST_HEADERS, body:
                 body.show(Paragraphs(detail.request_head(exchange)))
-            case "response headers", body:
+            case Section.RESPONSE_HEADERS, body:
                 body.show(Paragraphs(detail.response_head(exchange)))
-            case "request body", _:
+            case Section.REQUEST_BODY, _:
                 self._json.show_bytes(payload(exchange.request))
             case _, JsonView() as body:
                 body.show_bytes(exchange.response_body(payload))
