@@ -174,7 +174,7 @@ def test_the_doctor_finds_that_nothing_listens_at_the_url(cli: RunCli, slow_mock
     cli("push", "set", task_id, "--url", HOOK, "-a", slow_mock)
     ran = cli("doctor", slow_mock, "--push", task_id)
     assert ran.code != 0
-    assert ran.out.startswith(f"Certain: the agent cannot reach the receiver: {HOOK}: nothing listens there")
+    assert ran.out.startswith(f"Certain: the agent cannot reach the receiver: nothing listens at {HOOK}")
 
 
 def test_the_error_of_the_doctor_is_one_sentence(cli: RunCli, make_agent: MakeAgent, closed_port: int):
