@@ -10,6 +10,7 @@ import os
 import re
 import sqlite3
 import stat
+import time
 from contextlib import suppress
 from datetime import datetime
 from itertools import count
@@ -26,6 +27,8 @@ SUFFIX = ".a2a"
 """The suffix of the name of a capture."""
 
 _LONGEST_HOST = 80
+_DAY = 86_400.0
+"""A day in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +93,17 @@ def new_capture_path(agent_host: str, now: datetime) -> Path:
 def prune(folder: Path, *, keep: int = 50, most_bytes: int = 2**30) -> list[Path]:
     """Keep the newest captures, up to `keep` and `most_bytes` in total, and delete the others; never delete the newest.
 
-    Empty captures are not counted, and stay: a process may have just created them. Only files with the suffix `.a2a`
-    are deleted, with the files that SQLite keeps beside them. A capture that is in use or cannot be deleted stays.
-    Returns the deleted captures.
+    Empty captures are not counted, and deleted after a day: a process may have just created them. Only files with the
+    suffix `.a2a` are deleted, with the files that SQLite keeps beside them. A capture that is in use or cannot be
+    deleted stays. Returns the deleted captures with records.
     """
     removed: list[Path] = []
     total = 0
-    for position, capture in enumerate(capture for capture in _captures(folder) if capture.size):
+    found = _captures(folder)
+    for empty in (capture.path for capture in found if not capture.size and capture.changed < time.time() - _DAY):
+        with suppress(OSError):
+            remove(empty)
+    for position, capture in enumerate(capture for capture in found if capture.size):
         total += capture.size
         if position == 0 or (position < keep and total <= most_bytes):
             continue

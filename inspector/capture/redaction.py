@@ -15,7 +15,7 @@ from urllib.parse import quote, quote_plus
 
 from inspector.capture.multi_search import MultiSearch
 from inspector.capture.secret_locations import MASK, is_variable, mask_body, mask_text, mask_url, may_have_secrets
-from inspector.text.binary_metadata import BINARY, bytes_of
+from inspector.text.binary_metadata import BINARY, values_of
 
 __all__ = ["MASK", "Redactor"]
 
@@ -160,19 +160,24 @@ class Redactor:
             hidden = f"{self._known(scheme[1])} {MASK}" if scheme else MASK
             return hidden if value.strip() else value
         if known.endswith(BINARY):
-            return ",".join(map(self._masked_binary, value.split(",")))
+            return self._masked_binary(value)
         return self.url(value) if known in _URL_HEADERS else self.text(value)
 
     def _masked_binary(self, value: str) -> str:
         """Mask known secrets in bytes in base64. A mask is as long as its secret, so that the bytes stay valid."""
+        text = self.text(value)
         try:
-            raw = masked = bytes_of(value)
+            raws = values_of(value) if text == value else []
         except ValueError:
-            return self.text(value)
+            return text
+        masked = [self._masked_bytes(raw) for raw in raws]
+        return text if masked == raws else ",".join(b64encode(raw).decode("ascii") for raw in masked)
+
+    def _masked_bytes(self, raw: bytes) -> bytes:
         for form in self._texts:
             secret = _encode(form)
-            masked = masked.replace(secret, b"*" * len(secret))
-        return self.text(value) if masked == raw else b64encode(masked).decode("ascii")
+            raw = raw.replace(secret, b"*" * len(secret))
+        return raw
 
     def _known(self, text: str) -> str:
         search = self._many()
@@ -287,7 +292,7 @@ def _encode(text: str) -> bytes:
 
 
 def _spellings(secret: str) -> list[str]:
-    """Return the usual spellings of a secret: plain, in JSON, in JSON in a string, and in a URL; the longest first."""
+    """Return the usual spellings of a secret, longest first: plain, in JSON, JSON in a string, URLs and pointers."""
     quoted = quote(secret, safe="", errors="surrogatepass")
     written, escaped = json.dumps(secret, ensure_ascii=False)[1:-1], json.dumps(secret)[1:-1]
     forms = {
@@ -300,6 +305,7 @@ def _spellings(secret: str) -> list[str]:
         quoted,
         re.sub(r"%[0-9A-F]{2}", lambda found: found[0].lower(), quoted),
         quote_plus(secret, errors="surrogatepass"),
+        secret.replace("~", "~0").replace("/", "~1"),
     }
     return sorted(forms, key=len, reverse=True)
 

@@ -18,6 +18,7 @@ from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Json
 from inspector.session.card.changes import card_difference
 from inspector.session.card.other_card import find_other_card
+from inspector.text.reference import local_path
 from inspector.wire.discovery import FoundCard, read_given
 
 _STDIN = "text on stdin"
@@ -42,9 +43,11 @@ def diff(invocation: Invocation, out: Output) -> int:
     changes: list[Change] = []
 
     async def work(current: RunningCommand) -> None:
-        after = await _new_card(current, raw)
-        with current.out.progress.waiting(lambda: f"waiting for the card of {old}"):
-            before = read_given(raw, _STDIN) if old == STDIN else await find_other_card(current.session, old, new or "")
+        new = current.reference()
+        after = await _card(current, new, raw)
+        # If the second card is not that of an agent, the credentials are for the first.
+        is_local = new == STDIN or local_path(new) is not None
+        before = await _card(current, old, raw, home="" if is_local else new)
         changes.extend(card_difference(before, after))
         if out.json:
             out.document([_as_json(change) for change in changes])
@@ -60,16 +63,22 @@ def diff(invocation: Invocation, out: Output) -> int:
     return run(invocation, out, work) or (FAILURE if changes else OK)
 
 
-async def _new_card(current: RunningCommand, raw: bytes) -> FoundCard:
-    """Return the card of the agent, or for `-` that of the bytes from stdin; raises `FaultError`."""
-    reference = current.reference()
+async def _card(current: RunningCommand, reference: str, raw: bytes, *, home: str = "") -> FoundCard:
+    """Return the card of a URL or a file, or for `-` that of the bytes from stdin; raises `FaultError`.
+
+    `home` is the agent to which the credentials belong, `""` if it is this one.
+    """
     if reference == STDIN:
         return read_given(raw, _STDIN)
+    session = current.session
     try:
         with current.out.progress.waiting(lambda: f"waiting for the card of {reference}"):
-            return (await current.session.cards.find(reference)).found
+            found = await (find_other_card(session, reference, home) if home else session.cards.find(reference))
     except FaultError as error:
         raise current.with_names(error) from error.__cause__
+    if found.elsewhere:
+        current.out.warn(f"{reference}: {found.elsewhere}")
+    return found.found
 
 
 def _pieces(change: Change) -> list[Piece]:

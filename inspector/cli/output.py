@@ -56,7 +56,7 @@ class Output:
     def __init__(self, stdout: TextIO, stderr: TextIO, *, json: bool = False, color: str = "auto") -> None:
         self.json = json
         self.lines = False
-        self.redact: Callable[[str], str] = _without_passwords
+        self.redact: Callable[[str], str] = _without_secrets_in_urls
         self.is_stderr_waiting: Callable[[], bool] = lambda: False
         self.is_terminal = stdout.isatty()
         self.progress = ProgressLine(stderr, shown=stderr.isatty() and not json, blocked=lambda: self._is_line_open)
@@ -206,9 +206,9 @@ def _report_loss(stream: TextIO) -> Iterator[None]:
         raise OutputLostError(stream, error) from error
 
 
-def _without_passwords(text: str) -> str:
-    """Mask the users and passwords in URLs; a session then masks all secrets that it knows."""
-    if "://" not in text or "@" not in text:
+def _without_secrets_in_urls(text: str) -> str:
+    """Mask the secrets in URLs; a session then masks all secrets that it knows."""
+    if "://" not in text:
         return text
     from inspector.capture.secret_locations import mask_text  # noqa: PLC0415 - few texts need it
 

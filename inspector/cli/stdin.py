@@ -55,8 +55,8 @@ async def _decoded_lines(stream: TextIO) -> AsyncGenerator[str]:
     except (OSError, ValueError):  # not a stream of the system
         is_file = True
     if is_file:
-        for line in stream:
-            yield line
+        for raw in stream.buffer:
+            yield raw.decode("utf-8")
         return
     decoder = codecs.getincrementaldecoder("utf-8")()
     pending, ended = "", False

@@ -88,10 +88,10 @@ RULES = (
     Rule(
         "PUSH-007",
         Severity.WARNING,
-        "A push notification was rejected for its method, path, host, encoding or size",
+        "A push notification was rejected for another reason than its credentials",
         "1.0 §4.3.3",
         "The agent sends an HTTP POST request with the update to the URL of the push configuration.",
-        "Post the JSON of the update to the URL unchanged: same host and path, no other method, not compressed.",
+        "Correct what the finding names: post the whole JSON of the update, not compressed, to the unchanged URL.",
         passing=_example(),
         failing=_example({**_HEADERS, "Content-Encoding": "gzip"}),
     ),

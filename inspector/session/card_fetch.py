@@ -67,7 +67,7 @@ class DocumentFetch(Recorder):
         self, kind: Kind, at: float, raws: list[bytes], event: str, label: str, findings: tuple[Finding, ...] = ()
     ) -> list[Record]:
         """Append a body or frames."""
-        payloads = [(len(raw), self.journal.redactor.body(raw)) for raw in raws]
+        payloads = [(len(raw), self.mask(raw)) for raw in raws]
         return self.append(kind, at, event=event, label=label, payloads=payloads, findings=findings)
 
 
@@ -76,7 +76,7 @@ class CardFetch(DocumentFetch):
     """Fetches a card; `found` is the card, or the reason why the response is not a card; `catalog` is an AI Catalog.
 
     `private_redirect` is a redirect to a private address, which is followed only if its origin is trusted. `login_page`
-    is the URL of a login page that a redirect led to, `""` for none.
+    is the URL of a login page that a redirect led to, `""` for none. `requested` is the URL that may have redirected.
     `also_at` is the preferred URL at which the agent serves a card, too: the card is checked as served there.
     """
 
@@ -86,6 +86,7 @@ class CardFetch(DocumentFetch):
     catalog: Catalog | None = field(default=None, init=False)
     private_redirect: PrivateRedirect | None = field(default=None, init=False)
     login_page: str = field(default="", init=False)
+    requested: str = field(default="", init=False)
     findings: tuple[Finding, ...] = field(default=(), init=False)
 
     def take_frames(self, seen: Frames) -> list[Record]:
@@ -119,13 +120,10 @@ class CardFetch(DocumentFetch):
         is_json = self.status == HTTPStatus.OK and "json" in self.content_type
         return is_json or self.status in REDIRECTING or discovery.may_hide_card(self.status)
 
-    def is_of_other(self, reference: str, requested: str) -> bool:
-        """Return whether this is the card of the host, but not of the agent at the path of a reference.
-
-        The URL that was `requested` may redirect to the card.
-        """
+    def is_of_other(self, reference: str) -> bool:
+        """Return whether this is the card of the host, but not of the agent at the path of a reference."""
         return isinstance(self.found, FoundCard) and bool(
-            discovery.path_without_card(reference, requested, self.found.card)
+            discovery.path_without_card(reference, self.requested, self.found.card)
         )
 
     def raise_if_catalog(self, reference: str, credentials: Credentials) -> None:
@@ -171,13 +169,13 @@ async def fetch_card(
     `conditions` are headers of the first request only: they ask for the card only if it has changed. `probe` marks the
     records as those of the doctor; `also_at` is a URL at which the agent serves a card, too.
     """
-    login_page = ""
+    login_page, requested = "", url
     for hop in range(MOST_REDIRECTS + 1):
         headers = {"Accept": "application/json", **(conditions if conditions and hop == 0 else {})}
         request = HttpRequest("GET", url, headers)
         for offer in credentials.attempts:
             fetch = CardFetch(journal, GET_CARD, url, also_at)
-            fetch.probe, fetch.login_page = probe, login_page
+            fetch.probe, fetch.login_page, fetch.requested = probe, login_page, requested
             await fetch.run(client, offer.sign(request))
             if fetch.status != HTTPStatus.UNAUTHORIZED or not credentials.are_for(url):
                 break
@@ -226,10 +224,10 @@ async def search_card(
         fetch = await fetch_card(journal, client, credentials, url)
         if accept(url, fetch):
             hidden = any(other.may_hide_card for other in fetches)
-            if not exact and (below or hidden) and fetch.is_of_other(reference, url):
+            if not exact and (below or hidden) and fetch.is_of_other(reference):
                 of_host = redactor.url(fetch.url)
                 break
-            return fetch, (*attempts, CardAttempt(redactor.url(url), "found", fetch.number))
+            return fetch, (*attempts, CardAttempt(redactor.url(fetch.url), "found", fetch.number))
         if fetch.fault is not None and fetch.head is None and fetch.url == url:
             raise FaultError(of_typed_url(fetch.fault))  # the host does not answer, so the other paths fail, too
         fetches.append(fetch)

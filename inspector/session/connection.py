@@ -41,7 +41,8 @@ class Connection:
     `reference` is what the user entered: a URL, a host or the path of a card file. `url` is the URL of the card, `""`
     for a file. `headers` are the headers of the response with the card, `at` is its time in seconds since 1970.
     `confirmed` is the time when the agent last confirmed that the card is current, 0 if it did not. `proposed` are the
-    interfaces that the doctor proposed, which the card does not declare.
+    interfaces that the doctor proposed, which the card does not declare. `requested` is the URL that was requested
+    first if others redirected to `url`.
     """
 
     reference: str
@@ -54,6 +55,7 @@ class Connection:
     at: float = 0.0
     confirmed: float = 0.0
     proposed: tuple[Choice, ...] = ()
+    requested: str = ""
 
     @property
     def choices(self) -> list[Choice]:
@@ -79,8 +81,7 @@ class Connection:
         """Return that the card was not found below the path that the user entered, `""` if it was."""
         if not self.url or discovery.is_in_catalog(self.reference):
             return ""
-        requested = self.attempts[-1].url if self.attempts else self.url
-        path = discovery.path_without_card(self.reference, requested, self.card)
+        path = discovery.path_without_card(self.reference, self.requested or self.url, self.card)
         return f"no valid card was found below {path}; this is the card of the host" if path else ""
 
 
@@ -109,9 +110,8 @@ async def find_card(
     fetch.raise_if_catalog(reference, credentials)
     if fetch.head is None or not isinstance(fetch.found, FoundCard):
         raise ValueError("a card without a response")
-    return Connection(
-        reference, fetch.url, fetch.found, None, attempts, fetch.findings, fetch.head.headers, fetch.head.at
-    )
+    parts = fetch.url, fetch.found, None, attempts, fetch.findings, fetch.head.headers, fetch.head.at
+    return Connection(reference, *parts, requested=fetch.requested)
 
 
 async def refetch_card(journal: Journal, client: Client, credentials: Credentials, before: Connection) -> Connection:

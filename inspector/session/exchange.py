@@ -152,7 +152,8 @@ class Exchange(Recorder):
     def mask(self, raw: bytes, *, asked: bool = False) -> bytes:
         """Mask the secrets in a body; in a body of a push configuration, more members are secret."""
         context = self.context
-        return context.binding.mask(context.dialect, context.operation, raw, asked, self._hide)
+        masked = context.binding.mask(context.dialect, context.operation, raw, asked, self._hide)
+        return masked if asked else self.journal.keep_masked(raw, masked)
 
     @property
     def sent_token(self) -> SentToken:
@@ -208,6 +209,8 @@ class Exchange(Recorder):
         """Return the size and the masked bytes of frames."""
         if self.context.binding.uses_sse and self.context.operation not in PUSH:
             masked = self.journal.redactor.bodies(raws)
+            if masked is not raws:
+                masked = list(map(self.journal.keep_masked, raws, masked))
         else:
             masked = [self.mask(raw) for raw in raws]
         return zip(map(len, raws), masked, strict=True)

@@ -49,6 +49,7 @@ class Journal:
     that end running exchanges; `sends` the number and the time of each request that sends or subscribes; `last_seq` is
     the number of the last record that the subscribers received; `extensions` counts the records with data of each known
     extension, by its name; `verified` has what was verified in the data of extensions, by its id;
+    `masked` has the hashes of the payloads from the agent in which a secret was masked;
     `checker` returns the findings about the records.
     """
 
@@ -65,6 +66,7 @@ class Journal:
         self.running: dict[int, Callable[[float], None]] = {}
         self.sends: list[tuple[int, float]] = []
         self.last_seq = 0
+        self.masked: set[int] = set()
         self._subscribers: list[Subscriber] = []
         self._masked: dict[Common, Common] = {}
         self._masked_secrets = 0
@@ -97,6 +99,12 @@ class Journal:
         records = self.capture.add(masked, at, payloads, meta, self._mask_findings(findings) if findings else ())
         self._offer(records)
         return records
+
+    def keep_masked(self, raw: bytes, masked: bytes) -> bytes:
+        """Remember that a payload from the agent contained a secret, if it did; return the masked payload."""
+        if masked != raw:
+            self.masked.add(hash(masked))
+        return masked
 
     def replay(self, records: Iterable[Record]) -> None:
         """Pass the next records of an opened capture to the subscribers."""

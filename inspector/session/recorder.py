@@ -88,9 +88,10 @@ class Recorder:
             Kind.TRAILERS, seen.at, **{"label": f"{seen.name} {seen.message}".strip()} | members, meta=meta
         )
 
-    def mask(self, raw: bytes, *, asked: bool = False) -> bytes:  # noqa: ARG002 - for subclasses
+    def mask(self, raw: bytes, *, asked: bool = False) -> bytes:
         """Mask the secrets in a body of this exchange; `asked` is whether it is the body of the request."""
-        return self.journal.redactor.body(raw)
+        masked = self.journal.redactor.body(raw)
+        return masked if asked else self.journal.keep_masked(raw, masked)
 
     def stop(self, at: float) -> None:
         """Record that a2a-inspect stopped the exchange at the time `at`, unless the exchange has ended."""

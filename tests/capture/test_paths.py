@@ -197,8 +197,10 @@ def test_the_newest_capture_is_the_one_that_changed_last_also_if_only_its_log_di
 
 def test_prune_does_not_count_empty_captures(tmp_path: Path) -> None:
     for age in range(5):
-        put(tmp_path, f"empty{age}.a2a", age, 0)
+        (tmp_path / f"empty{age}.a2a").touch()
     put(tmp_path, "old.a2a", 10)
     put(tmp_path, "older.a2a", 11)
+    put(tmp_path, "forgotten.a2a", 90_000, 0)
     assert [path.name for path in prune(tmp_path, keep=1)] == ["older.a2a"]
     assert len(names(tmp_path)) == 6
+    assert "forgotten.a2a" not in names(tmp_path)

@@ -65,6 +65,7 @@ def redactor() -> Redactor:
         ("X-Echo", f"got {CANARY}!", "got ****!"),
         ("Echo-Bin", encoded(b"\n\x11" + CANARY.encode() + b"\xff"), encoded(b"\n\x11" + b"*" * 17 + b"\xff")),
         ("echo-bin", f"AAE=,{encoded(CANARY.encode())}", f"AAE=,{encoded(b'*' * 17)}"),
+        ("echo-bin", f"left,{CANARY},right", "left,****,right"),
         ("echo-bin", "/w", "/w"),
         ("echo-bin", f"not base64: {CANARY}", "not base64: ****"),
     ],
@@ -409,3 +410,7 @@ def test_headers_of_the_user_are_masked_whatever_their_names():
     redactor = Redactor()
     redactor.add_headers([("X-Mine", "Custom abcd")])
     assert redactor.text("Custom abcd, abcd") == "****, ****"
+
+
+def test_a_secret_in_a_json_pointer_is_masked():
+    assert Redactor(["tok/en~1x"]).text("/result/tok~1en~01x/a: tok/en~1x") == "/result/****/a: ****"

@@ -122,3 +122,18 @@ def test_both_cards_can_be_those_of_named_agents(cli: RunCli, mock: str, tmp_pat
         assert cli("agents", "add", name, mock, A2A_INSPECT_HOME=home).code == 0
     ran = cli("card", "diff", "staging", "production", A2A_INSPECT_HOME=home)
     assert (ran.code, ran.out) == (0, "Changes: none\n")
+
+
+def test_the_card_of_the_host_is_named(cli: RunCli, mock: str, old: str):
+    ran = cli("card", "diff", f"{mock}/some/path", old)
+    assert ran.code == 1
+    assert f"{mock}/some/path: no valid card was found below /some/path; this is the card of the host" in ran.err
+
+
+def test_credentials_are_for_the_only_agent(cli: RunCli, make_agent: MakeAgent, old: str):
+    def protected(request: web.BaseRequest) -> Any:
+        return {} if "Authorization" in request.headers else web.Response(status=401)
+
+    agent = make_agent(card=protected)
+    assert cli("card", "diff", agent.url, old, "--bearer", "canary-5511-token").code == 1
+    assert header(agent, "Authorization") == "Bearer canary-5511-token"

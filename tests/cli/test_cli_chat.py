@@ -124,9 +124,11 @@ def test_input_that_is_not_text_is_an_error(cli: RunCli, mock: str, tmp_path: Pa
     ran = cli("chat", mock, stdin=b"\xff\xfe\n")
     assert ran.code == 2
     assert "stdin is not UTF-8 text." in ran.err
-    piped = subprocess.run(
-        [sys.executable, "-m", "inspector.cli", "chat", mock],
-        input=b"\xff\xfe\n", capture_output=True, check=False, env=os.environ | {"A2A_INSPECT_HOME": str(tmp_path)},
-    )  # fmt: skip
-    assert piped.returncode == 2
-    assert b"stdin is not UTF-8 text." in piped.stderr
+    path = tmp_path / "text"
+    path.write_bytes(b"\xff\xfe\n")
+    environment = os.environ | {"A2A_INSPECT_HOME": str(tmp_path), "LC_ALL": "C"}
+    for reader in ("cat text | ", ""):
+        command = f"{reader}{sys.executable} -m inspector.cli chat {mock} {'' if reader else '< text'}"
+        ran = subprocess.run(command, shell=True, cwd=tmp_path, capture_output=True, check=False, env=environment)
+        assert ran.returncode == 2
+        assert b"stdin is not UTF-8 text." in ran.stderr

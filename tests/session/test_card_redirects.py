@@ -38,8 +38,7 @@ async def test_a_redirect_to_the_same_origin_is_followed_with_credentials(
     agent.routes[CARD_PATH] = redirecting("/cards/here", status)
     agent.serve_card("/cards/here")
     session = await open_session(agent.url, headers=BEARER, auth_card=True)
-    assert tries_of(session) == [(f"{agent.url}{CARD_PATH}", "found")]
-    assert session.connection.url == f"{agent.url}/cards/here"
+    assert tries_of(session) == [(f"{agent.url}/cards/here", "found")]
     assert secrets_heard(agent) == [True, True]
     assert len(records(session, Kind.REQUEST)) == 2
 
@@ -63,6 +62,9 @@ async def test_a_card_to_which_the_path_of_an_agent_redirects_is_its_card(agent:
     session = await open_session(f"{agent.url}/mine")
     assert session.connection.url == f"{agent.url}/cards/here"
     assert session.connection.elsewhere == ""
+    agent.serve_card("/cards/here", name="Renamed")
+    after = await session.refresh()
+    assert (after.name, after.elsewhere) == ("Renamed", "")
 
 
 @pytest.mark.parametrize(

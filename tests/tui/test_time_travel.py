@@ -267,18 +267,22 @@ async def test_a_key_that_arrives_at_once_is_about_the_row_under_the_cursor(open
         assert f"Timeline ─ {report.id[:8]} ─ ● completed" in driver.screen
 
 
-async def test_keys_are_not_lost_while_the_past_is_read(open_app: Open, monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(("action", "back"), [("step", 1), ("leap", 2)])
+async def test_keys_are_not_lost_while_the_past_is_read(
+    open_app: Open, monkeypatch: pytest.MonkeyPatch, action: str, back: int
+):
     async with playing(answer) as agent, open_app(agent.url, (120, 40)) as driver:
         await driver.connected()
         await driver.ask("go")
         seqs = frames(driver)
         reading, read = asyncio.Event(), TravelLine.read_on
         monkeypatch.setattr(TravelLine, "read_on", lambda line: read(line) if reading.is_set() else None)
-        await driver.press("escape", "left_square_bracket", "left_square_bracket")
+        await driver.press("escape", "left_square_bracket")
+        await travel(driver).run_action(f"{action}(-1)")
         reading.set()
         travel(driver).read_on()
         await driver.until(lambda: travel(driver).seq)
-        assert travel(driver).seq == seqs[-3]
+        assert travel(driver).seq == seqs[-2 - back]
 
 
 async def test_another_task_is_not_selected_behind_the_past(open_app: Open, mock: str):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pyperclip
 import pytest
@@ -10,7 +11,7 @@ from driving import Driver, Open
 from players import begin, playing
 from puppets import Call, status, task
 
-from inspector.capture.records import Kind
+from inspector.capture.records import Kind, Record
 from inspector.tui.render.detail import request_head
 from inspector.tui.render.text_lines import Paragraphs
 from inspector.tui.screens.interfaces import InterfacesScreen
@@ -266,3 +267,24 @@ async def test_the_focused_pane_stays_on_a_screen_that_becomes_narrow(open_app: 
         await driver.pilot.resize_terminal(80, 24)
         await driver.until("╭─ Exchanges")
         assert "╭─ Detail" not in driver.screen
+
+
+async def test_an_exchange_whose_request_was_lost_is_shown(open_app: Open, mock: str, monkeypatch: pytest.MonkeyPatch):
+    """After a failure of the disk, only the records in memory remain."""
+    async with open_app(mock, (120, 40)) as driver:
+        await driver.connected()
+        await driver.ask("report 2")
+        capture = driver.session.journal.capture
+
+        def read(*, limit: int | None = None, **chosen: Any) -> list[Record]:
+            found = [record for record in select(**chosen) if record.kind is not Kind.REQUEST]
+            return found[:limit]
+
+        select = capture.select
+        monkeypatch.setattr(capture, "select", read)
+        number = driver.records(Kind.END)[-1].exchange
+        await driver.go(5)
+        await driver.until(lambda: driver.workbench.view == "traffic")
+        driver.workbench.views.view.show_exchange(number)
+        await driver.settled()
+        assert "Records ─ #" in driver.screen

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from inspector.session.connection import mask_reference
+from inspector.session.connection import Connection, mask_reference
 from inspector.session.session import Session
 from inspector.text.reference import with_scheme
 from inspector.wire.client.credentials import Credentials, basic, origin, split_userinfo
-from inspector.wire.discovery import FoundCard
 
 
-async def find_other_card(session: Session, reference: str, home: str) -> FoundCard:
+async def find_other_card(session: Session, reference: str, home: str) -> Connection:
     """Find a card to compare with that of the agent `home`; raises `FaultError`.
 
     The credentials of the session are for that agent: only its origin and trusted origins get them.
@@ -24,4 +23,4 @@ async def find_other_card(session: Session, reference: str, home: str) -> FoundC
             return plain, Credentials({"Authorization": basic(userinfo)}, frozenset({origin(plain)}))
         return plain, session.settings.credentials(origin(with_scheme(home)))
 
-    return (await replace(session.cards, access=access).find(reference)).found
+    return await replace(session.cards, access=access).find(reference)

@@ -340,7 +340,7 @@ class TestExecution:
         if findings is not None:
             found += expectations.finding_mismatches(findings, records)
         if extension.no_secrets:
-            found += expectations.secret_mismatches(records)
+            found += expectations.secret_mismatches(records, self.session.journal.masked)
         self._fail(*failures_of(found, exchange=self._sent[0] if self._sent else 0, mask=self._mask))
 
     def _records(self) -> list[Record]:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from inspector.capture.records import Kind, Record
-from inspector.capture.redaction import MASK
 from inspector.findings.finding import Severity
 from inspector.protocol.assemble import AssembledArtifact
 from inspector.protocol.model import Json, Part
@@ -245,17 +244,13 @@ def finding_mismatches(expected: FindingsExpectation, records: Iterable[Record])
     return list(seen.values())
 
 
-def secret_mismatches(records: Iterable[Record]) -> list[Mismatch]:
+def secret_mismatches(records: Iterable[Record], masked: Container[int]) -> list[Mismatch]:
     """Return the answers of the agent that contain a secret; push configurations may contain their own.
 
-    The agent may send the text of the mask: only a masked payload has another size than its bytes.
+    `masked` has the hashes of the payloads in which a secret was masked: the agent may send the text of the mask.
     """
-    mask = MASK.encode()
     return [
         Mismatch(f"record {record.seq}", "no secret", "a secret, which is masked in the capture")
         for record in records
-        if record.kind in (Kind.BODY, Kind.FRAME)
-        and record.operation not in PUSH
-        and mask in record.raw
-        and record.size != len(record.raw)
+        if record.kind in (Kind.BODY, Kind.FRAME) and record.operation not in PUSH and hash(record.raw) in masked
     ]

@@ -58,10 +58,10 @@ async def check_push(
     errors = [finding for finding in found if finding.severity is Severity.ERROR or finding.rule == _OTHER_SHAPE]
     if accepted and errors:
         return step(False, f"{seen}: {in_words(errors)}", remedy_of(errors))
+    if requests.other_tasks:
+        return step(False, seen, RULES["PUSH-002"].remedy)
     if accepted and is_complete:
         return step(True, seen)
-    if requests.other_tasks and not accepted:
-        return step(False, seen, RULES["PUSH-002"].remedy)
     if refused and not accepted:
         return step(False, f"{seen}: {_reason(requests.deliveries)}", _REJECTED)
     has_ended = await _has_ended(session, choice, task_id, timeouts.call)

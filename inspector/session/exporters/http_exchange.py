@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
+from operator import attrgetter
 from typing import Any
 
 from inspector.capture.records import Kind, Record
@@ -39,7 +40,7 @@ class HttpExchange:
         """Read an exchange; of a long stream, only the events that are shown."""
         heads = capture.select(kinds=_HEADS, exchange=number, after=number - 1)
         bodies = capture.select(kinds=_BODIES, exchange=number, after=number - 1, limit=MOST_EVENTS + 1)
-        return cls.of([*heads, *bodies])
+        return cls.of(sorted([*heads, *bodies], key=attrgetter("seq")))
 
     @classmethod
     def of(cls, records: Iterable[Record]) -> HttpExchange:

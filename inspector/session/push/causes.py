@@ -238,7 +238,7 @@ def _unreachable(known: Evidence) -> Cause:
             "Start the program that should listen there, or register the URL of a running receiver (a2a-inspect listen,"
             " or the TUI with the webhook on)."
         )
-        is_only = len(known.unheard) == max(1, len(known.configs)) and not known.deliveries
+        is_only = len(known.unheard) == len(known.configs) and not known.deliveries
         evidence = f"nothing listens at {', '.join(known.unheard)}"
         return Cause(_UNREACHABLE, Likely.CERTAIN if is_only else Likely.POSSIBLE, evidence, remedy)
     good, words = known.reach
@@ -285,15 +285,20 @@ def _gave_up(known: Evidence) -> Cause:
 
 
 def _given_up(deliveries: Iterable[Record]) -> list[Record]:
-    """Return the last attempt at each delivery without an accepted attempt.
+    """Return the last attempt at each delivery of which no attempt was accepted.
 
     The deliveries can be from several captures, which number their records independently.
     """
     last: dict[tuple[str, int], Record] = {}
+    accepted: set[tuple[str, int]] = set()
     for record in deliveries:
-        if not record.meta.get("challenge"):
-            last[record.meta.get("target", ""), record.meta.get("first") or record.seq] = record
-    return [record for record in last.values() if not record.meta.get("taken")]
+        meta = record.meta
+        delivery = meta.get("target", ""), meta.get("again") or meta.get("first") or record.seq
+        if meta.get("taken"):
+            accepted.add(delivery)
+        elif not meta.get("challenge"):
+            last[delivery] = record
+    return [record for delivery, record in last.items() if delivery not in accepted]
 
 
 def _other_path(known: Evidence) -> Cause:

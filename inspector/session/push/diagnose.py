@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import field, replace
 from itertools import chain
 from pathlib import Path
@@ -35,6 +35,7 @@ from inspector.text.units import counted, timestamp_seconds
 from inspector.wire.endpoint import endpoint_of
 from inspector.wire.reach import connect, tls_handshake
 from inspector.wire.receiver.delivery import NO_TLS
+from inspector.wire.receiver.registration import path_of
 
 _UNKNOWN_TASK = "TaskNotFoundError"
 _TIMEOUT = 10.0
@@ -154,7 +155,7 @@ def _look_up(captures: Sequence[Path], task_id: str, urls: Sequence[str]) -> _Re
                 for record in chain.from_iterable(_pages_of_deliveries(capture, None if urls else task_id)):
                     if record.meta.get("method") == NO_TLS:
                         failed.append(record)
-                    elif record.task == task_id or _target(record) in paths:
+                    elif record.task == task_id or _came_to(record, paths):
                         own.append(record)
                 found += own
         except CaptureError:
@@ -177,9 +178,10 @@ def _pages_of_deliveries(capture: Capture, task_id: str | None = None) -> Iterat
         yield [record._replace(raw=b"") for record in page]
 
 
-def _target(record: Record) -> str:
-    """Return the path to which a delivery came."""
-    return str(record.meta.get("target", "")).partition("?")[0]
+def _came_to(record: Record, paths: Collection[str]) -> bool:
+    """Return whether a delivery came to one of these paths; a proxy may have removed their beginning."""
+    target = path_of(str(record.meta.get("target", "")))
+    return bool(target) and any(path.endswith(target) for path in paths)
 
 
 def _port(address: str) -> int | None:

@@ -163,6 +163,10 @@ def _order(push: PushedEvent) -> CheckResult:
     return CheckResult(None, late) if late else _IN_ORDER
 
 
+_NO_FAULT_OF_AGENT = (0, HTTPStatus.SERVICE_UNAVAILABLE)
+"""The status if the connection ended before the response, and that of a receiver with too many long bodies."""
+
+
 @dataclass(slots=True)
 class _BodyShape:
     """Cached for bodies with one fingerprint: results of checks, and a status update without its varying values."""
@@ -187,9 +191,10 @@ class PushJudge:
             reading = read(delivery.value, version)
             # Requests of browsers and scanners are recorded without a finding: they are not from an agent.
             unknown = delivery.registration is None and isinstance(reading.event, Unreadable)
+            if unknown or delivery.method in BROWSING or delivery.status in _NO_FAULT_OF_AGENT:
+                return Judgement(reading)
             rule = "PUSH-001" if delivery.status == HTTPStatus.UNAUTHORIZED else "PUSH-007"
-            findings = () if unknown or delivery.method in BROWSING else (finding(rule, delivery.refused),)
-            return Judgement(reading, findings=findings)
+            return Judgement(reading, findings=(finding(rule, delivery.refused),))
         if delivery.challenge:
             return Judgement(read(delivery.value, version))
         fingerprint = Fingerprint(b"") if isinstance(delivery.value, Unreadable) else Fingerprint.of(delivery.body)

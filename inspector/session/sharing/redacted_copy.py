@@ -24,7 +24,7 @@ from inspector.session.replay.validation import validated
 from inspector.session.sharing.pseudonyms import EMAILS, HOSTS, IDS, Pseudonyms
 from inspector.session.sharing.stream_texts import StreamTexts
 from inspector.session.sharing.texts import Place, Rewriter, all_texts, cached, places
-from inspector.text.binary_metadata import BINARY, bytes_of
+from inspector.text.binary_metadata import BINARY, values_of
 from inspector.text.key_forms import KEY, may_have_key
 
 BY_LOCATION = "secrets by their location"
@@ -32,7 +32,6 @@ BY_FORM = "keys and tokens by their form"
 SEVERAL_EVENTS = "a text that is split over several events"
 _SHORTEST = 4
 _WAITING = 2_000
-"""The end of the names of gRPC metadata whose values are bytes in base64."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,7 +218,7 @@ class RedactedCopy:
     def _is_in_bytes(self, value: str) -> bool:
         """Return whether bytes in base64 contain a value that is masked or replaced."""
         try:
-            return self._remaining(bytes_of(value).decode("utf-8", "replace"))
+            return any(self._remaining(raw.decode("utf-8", "replace")) for raw in values_of(value))
         except ValueError:
             return False
 

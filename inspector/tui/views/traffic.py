@@ -175,7 +175,9 @@ class TrafficView(BookmarkView):
         self._number = number
         journal = self.session.journal
         self._records.fill(journal.capture.sizes(number) if number else ())
-        began = journal.capture.get(number).at if number else 0.0
+        # The request is missing if the disk was full when it was recorded.
+        first = journal.capture.select(exchange=number, after=number - 1, limit=1) if number else []
+        began = first[0].at if first else 0.0
         self._record_rows = ExchangeRecordRows(journal, self._records, self.glyphs, began, self._annotations)
         self._record_feed.show_rows(self._record_rows)
         summary = journal.exchanges.get(number)

@@ -235,7 +235,7 @@ class TravelLine(Widget, can_focus=True):
     def action_leap(self, direction: int) -> None:
         """Go forward or back by a part of all events."""
         count = len(self._moments) if self._moments is not None else 0
-        self._go(self._index + direction * max(2, count // _LEAPS))
+        self.action_step(direction * max(2, count // _LEAPS))
 
     def action_first(self) -> None:
         """Go to the first event."""

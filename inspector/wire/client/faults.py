@@ -64,7 +64,7 @@ _LOCAL = re.compile(
     r"Stream r\w+ \(.*\)|Socket closed|(?:recv|send)msg:.*|GOAWAY received.*|Connection reset(?: by peer)?|Broken pipe"
     r"|No status received|Data frame with END_STREAM flag received|(?:RST_STREAM \()?Received RST_STREAM with error .*"
     r"|Received http2 header with status: \d+|CLIENT: Received message larger than max \(.*\)"
-    r"|(?:Compression algorithm|Invalid compression algorithm value) '.*' is disabled\.?",
+    r"|Compression algorithm '.*' is disabled\.?",
     re.DOTALL,
 )
 """A whole message of the gRPC library; that of an agent may begin in the same way."""

@@ -6,7 +6,7 @@ from inspector.lazy_dataclass import dataclass
 from inspector.wire.client.observations import Headers
 
 _NOT_REUSED = ("no-cache", "no-store")
-"""The directives that forbid to use a response again without asking the server (RFC 9111 sections 5.2.2.4 and 5)."""
+"""The directives that forbid to use a response again without asking the server (RFC 9111 section 5.2.2)."""
 _ABOUT_CONTENT = "content-"
 """How the names of headers begin that describe the body, which a response with the status 304 does not have."""
 
@@ -47,7 +47,7 @@ def caching_of(headers: Headers) -> Caching:
     """Read the caching headers of a response."""
     control = _header(headers, "cache-control")
     directives = [_directive(text) for text in control.split(",")]
-    is_reusable = not any(name in _NOT_REUSED for name, _ in directives)
+    is_reusable = not any(text.strip().lower() in _NOT_REUSED for text in control.split(","))
     return Caching(
         _header(headers, "etag"),
         _header(headers, "last-modified"),

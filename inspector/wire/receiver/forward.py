@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import socket
+import ssl
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -71,8 +73,7 @@ class Forwarder:
         except TimeoutError:
             problem = f"no response within {_SECONDS:g} s"
         except aiohttp.ClientConnectorError as error:
-            reason = os.strerror(error.os_error.errno) if error.os_error.errno else str(error.os_error)
-            problem = f"no connection to {error.host}:{error.port} ({reason})"[:_QUOTED]
+            problem = f"no connection to {error.host}:{error.port} ({_reason(error.os_error)})"[:_QUOTED]
         except (aiohttp.ClientError, OSError, ValueError) as error:  # ValueError: an invalid header
             problem = f"{type(error).__name__}: {error}"[:_QUOTED]
         return ForwardResult(status, time.perf_counter() - began, problem)
@@ -82,6 +83,15 @@ class Forwarder:
         if self._client is not None:
             await self._client.close()
             self._client = None
+
+
+def _reason(error: OSError) -> str:
+    """Return why a connection failed; the numbers of TLS and DNS errors are not those of the system."""
+    if isinstance(error, ssl.SSLCertVerificationError):
+        return error.verify_message
+    if isinstance(error, ssl.SSLError | socket.gaierror) or not error.errno:
+        return error.strerror or str(error)
+    return os.strerror(error.errno)
 
 
 def _forwarded(headers: tuple[tuple[str, str], ...]) -> list[tuple[str, str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from dataclasses import field
 from enum import StrEnum
+from urllib.parse import urlsplit
 
 from inspector.findings.signatures.keyset import KeySet
 from inspector.lazy_dataclass import dataclass
@@ -81,6 +82,12 @@ class WebhookAuth:
 
 
 _BEARER = WebhookAuth()
+
+
+def path_of(target: str) -> str:
+    """Return the path of a request target; a sender behind a proxy may send the whole URL (RFC 9112 section 3.2.2)."""
+    is_url = target.lower().startswith(("http://", "https://"))
+    return (urlsplit(target).path if is_url else target).partition("?")[0]
 
 
 @dataclass(frozen=True, slots=True)

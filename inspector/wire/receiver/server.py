@@ -8,7 +8,6 @@ import ssl
 import time
 from collections.abc import Callable
 from typing import TypeAlias, cast
-from urllib.parse import urlsplit
 
 from aiohttp import web
 from aiohttp.abc import AbstractStreamWriter
@@ -30,7 +29,7 @@ from inspector.wire.receiver.connection import (
 from inspector.wire.receiver.delivery import BodyOutcome, BodyRead, Delivery, RequestHead
 from inspector.wire.receiver.listen_address import ListenAddress, listening_socket
 from inspector.wire.receiver.loop_budget import LoopBudget
-from inspector.wire.receiver.registration import Registration, WebhookAuth
+from inspector.wire.receiver.registration import Registration, WebhookAuth, path_of
 from inspector.wire.receiver.response_override import ACCEPT, Manner, ResponseOverrides, WebhookResponse
 from inspector.wire.receiver.verdict import PushBody, PushRequest, check_body, check_head
 
@@ -254,7 +253,7 @@ class Receiver:
             head_text(http.raw_path.encode("utf-8", "surrogateescape")),
             tuple((head_text(name), head_text(value)) for name, value in http.raw_headers),
         )
-        path = _path_of(head.target).removeprefix(self._at.prefix)
+        path = path_of(head.target).removeprefix(self._at.prefix)
         return PushRequest(head, self._registrations.get(path), self._at, used=self._used_jwts)
 
     async def _read_body(self, http: web.BaseRequest, request: PushRequest, *, refused: bool) -> BodyRead:
@@ -316,11 +315,6 @@ async def _apply(response: WebhookResponse, connection: Connection) -> None:
             connection.cut_off(_TRUNCATED_RESPONSE)
         case Manner.WHOLE:
             pass
-
-
-def _path_of(target: str) -> str:
-    """Return the path of a request target; a sender behind a proxy may send the whole URL (RFC 9112 section 3.2.2)."""
-    return (urlsplit(target).path if target.startswith(("http://", "https://")) else target).partition("?")[0]
 
 
 def _new_token() -> str:

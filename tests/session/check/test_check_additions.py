@@ -266,7 +266,7 @@ async def test_a_good_agent_has_no_findings(run_checks: RunChecks):
 
 
 @pytest.mark.parametrize(
-    ("text", "leaks"), [("you sent secret-word", True), ("nothing", False), ("card **** 1234", False)]
+    ("text", "leaks"), [("you sent secret-word", True), ("nothing", False), ("card **** 5678", False), ("1234", True)]
 )
 async def test_an_agent_that_repeats_a_secret_fails(text: str, leaks: bool, agent: Agent, run_checks: RunChecks):
     artifact = {"artifactId": "a", "parts": [{"text": text}]}
@@ -275,7 +275,7 @@ async def test_an_agent_that_repeats_a_secret_fails(text: str, leaks: bool, agen
         run_checks,
         send("hi"),
         url=agent.url,
-        settings={"headers": {"Authorization": "Bearer secret-word"}},
+        settings={"headers": {"Authorization": "Bearer secret-word", "X-Secret": "x9kQ", "X-Pin": "1234"}},
         test={OURS: {"no_secrets": True}},
     )
     assert result == ("fail" if leaks else "pass")

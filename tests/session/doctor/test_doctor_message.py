@@ -289,13 +289,14 @@ async def test_an_invalid_push_fails_although_it_is_accepted(session: Session):
     assert "PUSH-003" in step.message
 
 
-async def test_pushes_about_another_task_are_no_success(session: Session):
+@pytest.mark.parametrize("own", [[], [UPDATES[-1]]], ids=["only those", "and its own"])
+async def test_pushes_about_another_task_are_no_success(session: Session, own: list[Any]):
     other = {"statusUpdate": UPDATES[-1]["statusUpdate"] | {"taskId": "other"}}
-    async with agent(pushing(other, other), capabilities={"pushNotifications": True}) as url:
+    async with agent(pushing(other, other, *own), capabilities={"pushNotifications": True}) as url:
         report = await examine(session, url, "go")
     step = the(report, "push")
     assert step.passed is False
-    assert re.fullmatch(r"0 accepted, 0 rejected at \S+, 2 about another task", step.message), step.message
+    assert re.fullmatch(rf"{len(own)} accepted, 0 rejected at \S+, 2 about another task", step.message), step.message
     assert "only to the webhooks of its task" in step.remedy
 
 

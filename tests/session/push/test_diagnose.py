@@ -489,6 +489,13 @@ def test_an_accepted_retry_is_no_delivery_that_the_agent_gave_up():
     assert gave_up.likely is Likely.RULED_OUT
 
 
+@pytest.mark.parametrize("later", [{"first": 1, "status": 500, "dialled": "500"}, {"again": 1, "refused": "Replayed."}])
+def test_a_delivery_that_was_accepted_first_was_not_given_up(later: dict[str, Any]):
+    deliveries = (delivery()._replace(seq=1), delivery(taken=False, **later)._replace(seq=2))
+    [gave_up] = [cause for cause in causes(replace(ALL_RULED_OUT, deliveries=deliveries)) if "gave up" in cause.name]
+    assert gave_up.likely is Likely.RULED_OUT
+
+
 @pytest.mark.parametrize("live", [0, 1])
 def test_one_webhook_of_several_without_a_listener_is_only_possible(live: int):
     urls = ("http://127.0.0.1:9/a", "http://127.0.0.1:10/b")
@@ -523,10 +530,10 @@ async def test_deliveries_at_the_path_of_a_listed_webhook_are_found_in_captures(
     agent: Agent, open_session: OpenSession, tmp_path: Path
 ):
     with Capture.create(tmp_path / "one.a2a") as capture:
-        for named in ("other", "other", ""):
-            capture.append(Kind.DELIVERY, NOW, task=named, meta=WHOLE)
+        for named, target in (("other", "/push/x"), ("other", "http://a/push/x?b"), ("", "/push/x")):
+            capture.append(Kind.DELIVERY, NOW, task=named, meta=WHOLE | {"target": target})
         capture.append(Kind.DELIVERY, NOW, task="other", meta=WHOLE | {"target": "/push/elsewhere"})
-    agent.answer(answering({"configs": [{"url": "http://127.0.0.1:9/push/x"}]}))
+    agent.answer(answering({"configs": [{"url": "http://127.0.0.1:9/behind/a/proxy/push/x"}]}))
     session = await open_session(agent.url)
     found = await examine(session, "t", [tmp_path / "one.a2a"])
     assert found.accepted == 1

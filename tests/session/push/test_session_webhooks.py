@@ -367,7 +367,12 @@ async def test_a_delivery_is_sent_again_with_its_bytes_and_its_headers(
     assert note.label.startswith(f"#{record.seq} sent again to {handler.url}/mine: 202 after ")
     done = await session.push.relay.resend(record.seq, f"http://127.0.0.1:{closed_port}/mine")
     assert done.problem == f"no connection to 127.0.0.1:{closed_port} (Connection refused)"
-    assert records(session, Kind.NOTE)[-1].meta["problem"] == done.problem
+    unknown = await session.push.relay.resend(record.seq, "http://no-such-host.invalid/mine")
+    assert unknown.problem.startswith("no connection to no-such-host.invalid:80 (")
+    assert "Unknown error" not in unknown.problem
+    over_tls = await session.push.relay.resend(record.seq, handler.url.replace("http:", "https:"))
+    assert "not permitted" not in over_tls.problem
+    assert done.problem in {note.meta.get("problem") for note in records(session, Kind.NOTE)}
 
 
 async def test_only_accepted_deliveries_are_forwarded_in_order(

@@ -229,14 +229,22 @@ def test_metadata_of_grpc_in_base64_is_searched(tmp_path: Path):
     path = tmp_path / "one.a2a"
     meta = {"method": "POST", "url": "http://localhost/x", "headers": []}
     trailers = {"code": 5, "name": "NOT_FOUND", "message": "no CUSTOMER-77", "headers": []}
-    trailers["headers"] = [["grpc-status-details-bin", "CAUSDkNVU1RPTUVSLTc3IDo="], ["other-bin", "aGVsbG8="]]
+    trailers["headers"] = [
+        ["grpc-status-details-bin", "CAUSDkNVU1RPTUVSLTc3IDo="],
+        ["other-bin", "aGVsbG8="],
+        ["two-bin", "AAE=,CAUSDkNVU1RPTUVSLTc3IDo="],
+    ]
     with Capture.create(path) as capture:
         [request] = capture.append(Kind.REQUEST, 1.0, meta=meta)
         capture.append(Kind.TRAILERS, 2.0, exchange=request.seq, meta=trailers)
     redacted(path, tmp_path / "copy.a2a", patterns(r"CUSTOMER-\d\d"))
     _, item = all_records(tmp_path / "copy.a2a")
     assert item.meta["message"] == "no ****"
-    assert item.meta["headers"] == [["grpc-status-details-bin", "****"], ["other-bin", "aGVsbG8="]]
+    assert item.meta["headers"] == [
+        ["grpc-status-details-bin", "****"],
+        ["other-bin", "aGVsbG8="],
+        ["two-bin", "****"],
+    ]
 
 
 async def test_a_filter_chooses_the_exchanges_of_the_copy(record: Record, tmp_path: Path):

@@ -43,6 +43,11 @@ def test_a_card_that_must_not_be_reused_is_never_fresh(control: str):
     assert control in caching.words()
 
 
+def test_a_directive_that_names_headers_restricts_only_these():
+    caching = caching_of((("Cache-Control", 'max-age=60, no-cache="Set-Cookie"'),))
+    assert caching.fresh_until(1000.0) == 1060.0
+
+
 def test_a_confirmation_replaces_the_caching_headers_and_ends_the_age():
     stored = (
         ("ETag", "1"),
