@@ -132,10 +132,9 @@ class Service:
                 check_push_config(request)
                 return self._engine.set_webhook(self._find(request.task_id), request, call.version)
             case Operation.GET_PUSH, PushConfigRequest() as request:
-                return self._push_config(request)
+                return self._push_config(request, call.version)
             case Operation.LIST_PUSH, PushConfigRequest() as request:
-                targets = self._find(request.task_id).webhooks.values()
-                return PushConfigList(configs=[target.config for target in targets])
+                return self._push_configs(request, call.version)
             case Operation.DELETE_PUSH, PushConfigRequest() as request:
                 return self._delete_push(request)
             case Operation.EXTENDED_CARD, _:
@@ -240,8 +239,20 @@ class Service:
             total_size=len(matching),
         )
 
-    def _push_config(self, request: PushConfigRequest) -> PushConfig:
-        """Return the configuration with an id, or the first if a 0.3 client sends no id."""
+    def _push_configs(self, request: PushConfigRequest, version: Version) -> PushConfigList:
+        """Return a page of the configurations of a task, the first first (section 3.1.9); all of them before 1.0."""
+        configs = [target.config for target in self._find(request.task_id).webhooks.values()]
+        if version.traits.sole_push_config:
+            return PushConfigList(configs=configs)
+        size, after = check_page_size(request.page_size), read_page_token(request.page_token) or 0
+        end = after + size
+        token = write_page_token(end) if end < len(configs) else None
+        return PushConfigList(configs=configs[after:end], next_page_token=token)
+
+    def _push_config(self, request: PushConfigRequest, version: Version) -> PushConfig:
+        """Return the configuration with an id, or the first if a client of a version before 1.0 sends no id."""
+        if not request.id and not version.traits.sole_push_config:
+            raise bad_params("The id of the push configuration is missing.")
         webhooks = self._find(request.task_id).webhooks
         target = webhooks.get(request.id) if request.id else next(iter(webhooks.values()), None)
         if target is None:

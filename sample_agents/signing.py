@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import time
 
-import rfc8785
 from joserfc import jws, jwt
 from joserfc.jwk import ECKey, KeyParameters, KeySet, RSAKey
 
+from inspector.findings.signatures.canonical import payloads
+from inspector.protocol.dialects.detect import card_shape
 from inspector.protocol.jsonvalue import dump
 from inspector.protocol.model import Json
 
@@ -38,18 +39,19 @@ class Signer:
         return dump(KeySet([self._key]).as_dict(private=False))
 
     def signed(self, card: Json, jku: str) -> Json:
-        """Return the canonical form of a card, without default values, with a signature over it.
+        """Return a card with a signature over its canonical form (1.0 section 8.4.1).
 
         `jku` is the URL of the JWK Set. The same card gets the same signature, so that its ETag stays the same:
         two ES256 signatures of the same bytes differ.
         """
-        canonical = _without_defaults(card)
-        signed = rfc8785.dumps(canonical), jku
+        if not isinstance(card, dict):
+            raise TypeError("a card is an object")
+        signed = next(payloads(card, card_shape(card))).raw, jku
         if signed not in self._signatures:
             if len(self._signatures) >= _MOST_SIGNED:  # the client chooses the host in the URLs of the card
                 self._signatures.clear()
             self._signatures[signed] = self._signature(*signed)
-        return {**canonical, "signatures": [self._signatures[signed]]}
+        return {**card, "signatures": [self._signatures[signed]]}
 
     def _signature(self, payload: bytes, jku: str) -> Json:
         header = {"alg": self._algorithm, "typ": "JOSE", "kid": self._key.kid, "jku": jku}
@@ -70,13 +72,3 @@ class Signer:
             "request_body_sha256": hashlib.sha256(body).hexdigest(),
         }
         return jwt.encode(header, claims, self._key)
-
-
-def _without_defaults(value: Json) -> Json:
-    """Remove empty texts and lists, and `required: false` of extensions (1.0 section 8.4.1)."""
-    if isinstance(value, list):
-        return [_without_defaults(item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    members = {name: _without_defaults(member) for name, member in value.items() if member not in ("", [])}
-    return {name: member for name, member in members.items() if not (name == "required" and member is False)}

@@ -196,7 +196,7 @@ def unwanted_task(listed: ListedFacts) -> Iterator[Violation]:
         yield Violation(
             f"{listed.place}/contextId", f"contextId is {task.context_id[:80]!r}, requested {request.context_id[:80]!r}"
         )
-    if request.status and task.status.state != request.status:
+    if request.status not in (None, "", State.UNSPECIFIED) and task.status.state != request.status:
         yield Violation(
             f"{listed.place}/status/state", f"state is {short(task.status.state)}, requested {short(request.status)}"
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import Enum, StrEnum, auto
 from typing import TYPE_CHECKING
 
@@ -138,6 +139,17 @@ BY_NAME: dict[str, ErrorKind] = {kind.name: kind for kind in _JSONRPC + _A2A}
 
 BY_REASON: dict[str, ErrorKind] = {kind.reason: kind for kind in _JSONRPC + _A2A}
 """The same errors by the `reason` of their ErrorInfo (1.0 section 11.6)."""
+
+
+def kind_of(info: Mapping[str, object]) -> ErrorKind | None:
+    """Return the error that an ErrorInfo identifies, None if it does not.
+
+    The reasons of JSON-RPC errors are general words, which mean these errors only in the domain of A2A.
+    """
+    reason = info.get("reason")
+    kind = BY_REASON.get(reason) if isinstance(reason, str) else None
+    return None if kind in _JSONRPC and info.get("domain", DOMAIN) != DOMAIN else kind
+
 
 _FORMER_NAMES = {"AuthenticatedExtendedCardNotConfiguredError": "ExtendedAgentCardNotConfiguredError"}
 

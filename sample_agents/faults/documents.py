@@ -42,8 +42,11 @@ def wrong_rpc_id(value: Json) -> Json:
 @DOCUMENTS.fault("shapes-0.3", "sends objects in the form of 0.3 to a 1.0 client", "DATA-006")
 def shapes_0_3(value: Json) -> Json:
     def older(inner: Json) -> Json:
-        event = v1_0.DIALECT.decode_event(inner)
-        return inner if isinstance(event, Unreadable) else v0_3.DIALECT.encode_event(event)
+        if isinstance(inner, dict) and isinstance(inner.get("tasks"), list):
+            return inner | {"tasks": list(map(older, inner["tasks"]))}
+        events = map(v1_0.DIALECT.decode_event, (inner, {"task": inner}))  # an event, or the task of GetTask
+        event = next((event for event in events if not isinstance(event, Unreadable)), None)
+        return inner if event is None else v0_3.DIALECT.encode_event(event)
 
     return _inside(value, older)
 
@@ -58,7 +61,8 @@ def no_final(value: Json) -> Json:
     def without_final(inner: Json) -> Json:
         return {name: member for name, member in inner.items() if name != "final"} if isinstance(inner, dict) else inner
 
-    return _inside(value, without_final)
+    wrapped = _members(value, lambda name, member: without_final(member) if name == "statusUpdate" else member)
+    return _inside(wrapped, without_final)
 
 
 @DOCUMENTS.fault("no-timezone", "sends timestamps without a time zone", "DATA-008")

@@ -269,3 +269,26 @@ def test_the_events_of_real_agents_have_no_errors(path: Path, version: str, bind
             finding for finding in judge_object(event, None, version, binding) if finding.severity is Severity.ERROR
         ]
         assert errors == []
+
+
+@pytest.mark.parametrize("operation", [Operation.SET_PUSH, Operation.GET_PUSH])
+def test_opvs_may_nest_a_push_configuration(operation: Operation):
+    nested = {"taskId": "t", "pushNotificationConfig": {"id": "p", "url": "https://a.example/"}}
+    assert judge_object(nested, operation, "opvs", "JSONRPC") == ()
+    assert judge_object(nested, operation, "1.0", "JSONRPC")
+
+
+def test_an_empty_context_of_a_task_is_no_context():
+    task = {"id": "t", "contextId": "", "status": {"state": "TASK_STATE_WORKING"}}
+    assert judge_object(task, Operation.GET, "1.0", "JSONRPC") == ()
+    update = {"statusUpdate": {"taskId": "t", "contextId": "", "status": {"state": "TASK_STATE_WORKING"}}}
+    assert "DATA-016" in {finding.rule for finding in judge_object(update, Operation.STREAM, "1.0", "JSONRPC")}
+
+
+@pytest.mark.parametrize("domain", ["agent.example", "a2a-protocol.org", None])
+def test_the_reasons_of_other_domains_are_not_those_of_a2a(domain: str | None):
+    info = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "INTERNAL_ERROR", "domain": domain}
+    info = {name: value for name, value in info.items() if value is not None}
+    error = {"code": -32603, "message": "broken", "data": [info]}
+    found = {finding.rule for finding in judge_error_object(error, "1.0", "JSONRPC", ("error",))}
+    assert ("ERROR-005" in found) is (domain is None)

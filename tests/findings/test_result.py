@@ -349,3 +349,9 @@ def test_the_headers_of_a_request_are_its_version_and_its_extensions():
     assert sent_version(v0_3.DIALECT, headers) == ""
     assert sent_extensions(v1_0.DIALECT, headers) == {"https://x.example/1", "https://x.example/2"}
     assert sent_extensions(v0_1.DIALECT, headers) == frozenset()
+
+
+def test_the_unspecified_state_is_no_filter():
+    listed = TaskList(tasks=[task("WORKING")], next_page_token="", page_size=50, total_size=1)
+    request = ListTasksRequest(status="TASK_STATE_UNSPECIFIED")
+    assert "RESULT-005" not in {finding.rule for finding in judge_result("1.0", Operation.LIST, request, listed)}

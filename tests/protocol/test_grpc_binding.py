@@ -20,6 +20,7 @@ from recordings import dialect_of, name_of, recordings
 import inspector.protocol.bindings
 from inspector.protocol.bindings import grpc, protobuf
 from inspector.protocol.bindings.base import GrpcRequest
+from inspector.protocol.dialects import v1_0
 from inspector.protocol.dialects.base import Dialect
 from inspector.protocol.dialects.registry import ALL, for_interface, for_request
 from inspector.protocol.errors import BY_NAME, ErrorKind, FaultError, ProtocolError, Whose
@@ -497,3 +498,10 @@ def test_a_mask_that_is_invalid_in_a_message_results_in_json():
 
 def test_bytes_that_are_not_a_message_are_masked_directly():
     assert grpc.mask(v1(), Operation.GET, b"\xffsecret-word", False, star) == b"\xff****"
+
+
+@pytest.mark.parametrize(("domain", "code"), [("agent.example", None), ("a2a-protocol.org", -32603)])
+def test_a_reason_of_another_domain_does_not_identify_an_error_of_a2a(domain: str, code: int | None):
+    info = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "INTERNAL_ERROR", "domain": domain}
+    details = protobuf.write("status", "Status", {"code": 14, "message": "busy", "details": [info]})
+    assert grpc.decode_error(14, "busy", details, v1_0.DIALECT, Operation.GET).code == code

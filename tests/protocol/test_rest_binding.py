@@ -484,3 +484,15 @@ def test_our_requests_equal_those_of_the_official_clients(path: Path) -> None:
         assert (sent.method, sent.url) == (verb, f"http://h{target}")
         written = parse(sent.body)
         assert written["message"]["messageId"] == parse(exchange.request.body)["message"]["messageId"]
+
+
+def test_a_reason_of_another_domain_does_not_identify_an_error_of_a2a():
+    def read(**members: str) -> ProtocolError:
+        info = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "INTERNAL_ERROR", **members}
+        body = {"error": {"code": 503, "status": "UNAVAILABLE", "message": "busy", "details": [info]}}
+        answer = rest.decode_answer(v1_0.DIALECT, Operation.GET, 503, body)
+        assert isinstance(answer, ProtocolError)
+        return answer
+
+    assert read(domain="agent.example").code is None
+    assert read(domain="a2a-protocol.org").code == read().code == -32603

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import aiohttp
@@ -9,9 +10,13 @@ import pytest
 from inspector.sample_agents.faults.names import parse_fault
 from inspector.sample_agents.profile import ALL, Profile
 from inspector.sample_agents.server import MockAgent
+from inspector.sample_agents.signing import Signer
 from mock_peer import peer_for
 
+from inspector.findings.card.valid_examples import VALID_CARDS
 from inspector.findings.catalog import lint_catalog
+from inspector.findings.signatures.keyset import read_keys
+from inspector.findings.signatures.verify import SignatureOutcome, verify
 from inspector.protocol.ai_catalog import Catalog, read_catalog
 from inspector.protocol.card import AgentCard
 from inspector.protocol.dialects.registry import read_card
@@ -258,3 +263,18 @@ async def test_the_catalog_has_the_card_of_every_version(agent: MockAgent, sessi
     for entry in others:
         async with session.get(entry.url) as response:
             assert (await response.json())["name"] == "Mock Agent"
+
+
+@pytest.mark.parametrize("version", ["0.3", "1.0"])
+def test_a_signed_card_is_the_whole_card(version: str):
+    """A card without the empty list of scopes would mean that no credentials are required."""
+    empty: dict[str, Any] = {
+        "0.3": {"security": [{"bearer": []}], "skills": [{"id": "a", "name": "A", "description": "", "tags": []}]},
+        "1.0": {"securityRequirements": [{"schemes": {"bearer": {"list": []}}}]},
+    }
+    card = VALID_CARDS[version] | empty[version]
+    signer = Signer("es256")
+    signed = signer.signed(card, "http://a.example/keys")
+    assert {name: value for name, value in signed.items() if name != "signatures"} == card
+    [result] = verify(signed, read_keys(json.loads(signer.keys)), version)
+    assert result.outcome is SignatureOutcome.VALID

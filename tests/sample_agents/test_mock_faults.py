@@ -19,6 +19,7 @@ from mock_peer import eventually
 from inspector.capture.records import Kind, Record
 from inspector.findings.rules import RULES
 from inspector.protocol.errors import BY_NAME, FaultCode
+from inspector.protocol.model import ListTasksRequest
 from inspector.session.call import Call
 from inspector.session.compose.draft import text_draft
 from inspector.session.session import Session
@@ -227,3 +228,24 @@ def test_an_invalid_fault_is_rejected(text: str, message: str):
 
 def test_a_fault_prints_its_name_and_number():
     assert [str(parse_fault(text)) for text in ("hang", "hang:0.5", "batch")] == ["hang:2", "hang:0.5", "batch"]
+
+
+@pytest.mark.parametrize("transport", ["JSONRPC", "HTTP+JSON"])
+async def test_the_status_updates_lack_final_over_each_binding(tmp_path: Path, transport: str):
+    async with inspected(tmp_path, call_of("no-final"), version="0.3", transport=transport) as (_, session):
+        await say(session, "report 2")
+        frames = [record.raw for record in records(session) if record.kind is Kind.FRAME]
+        assert frames
+        assert not any(b'"final"' in frame for frame in frames)
+
+
+async def test_tasks_that_are_requested_have_the_older_shape_too(tmp_path: Path):
+    async with inspected(tmp_path, call_of("shapes-0.3"), version="1.0") as (_, session):
+        call = await say(session, "report 2", stream=False)
+        await session.get(call.exchange.task_id).finish()
+        await session.list_tasks(ListTasksRequest()).finish()
+        bodies = [
+            record.raw for record in records(session) if record.kind is Kind.BODY and record.operation != "GetAgentCard"
+        ]
+        assert len(bodies) == 3
+        assert not any(b"TASK_STATE_" in body for body in bodies)

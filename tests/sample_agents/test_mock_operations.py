@@ -266,3 +266,28 @@ async def test_a_message_is_not_deduplicated_and_nothing_is_left_running(peer: P
         assert isinstance(await peer.call(Operation.SEND, request), Task)
     assert len(agent.store) == 3
     await eventually(lambda: agent.running == 0)
+
+
+async def test_push_configurations_are_listed_in_pages(peer: Peer) -> None:
+    asked = await peer.send("ask")
+    for name in ("a", "b", "c"):
+        await peer.call(Operation.SET_PUSH, PushConfig(task_id=asked.id, id=name, url=HOOK))
+    names: list[str | None] = []
+    token: str | None = ""
+    while token is not None:
+        request = PushConfigRequest(task_id=asked.id, page_size=2, page_token=token)
+        page = await peer.call(Operation.LIST_PUSH, request)
+        assert isinstance(page, PushConfigList)
+        names.append("".join(config.id or "" for config in page.configs))
+        token = page.next_page_token or None
+    assert names == (["abc"] if peer.dialect.traits.sole_push_config else ["ab", "c"])
+
+
+async def test_the_id_of_a_push_configuration_is_required(peer: Peer) -> None:
+    asked = await peer.send("ask")
+    await peer.call(Operation.SET_PUSH, PushConfig(task_id=asked.id, id="a", url=HOOK))
+    answer = await peer.call(Operation.GET_PUSH, PushConfigRequest(task_id=asked.id))
+    if peer.dialect.traits.sole_push_config:
+        assert isinstance(answer, PushConfig)
+    else:
+        assert code(answer) in (-32602, -32601)  # over HTTP+JSON, there is no such path

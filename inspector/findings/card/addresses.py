@@ -221,7 +221,8 @@ def _other_urls(card: Facts) -> Iterator[tuple[str, str]]:
     places: list[tuple[str, Json]] = [(f"/{name}", card.value.get(name)) for name in ("documentationUrl", "iconUrl")]
     if isinstance(provider, dict):
         places.append(("/provider/url", provider.get("url")))
-    yield from ((where, url) for where, url in places if isinstance(url, str))
+    # An SDK writes an optional member without a value as an empty string.
+    yield from ((where, url) for where, url in places if isinstance(url, str) and (url or where == "/provider/url"))
 
 
 def _all_urls(card: Facts) -> Iterator[tuple[str, str]]:

@@ -258,6 +258,7 @@ def empty_id(facts: PayloadFacts) -> Iterator[Violation]:
     for name, steps, value in facts.objects:
         for member in _IDS:
             optional = name == "message" and member in ("taskId", "contextId")
+            optional = optional or (member == "contextId" and {"id", "status"} <= value.keys())  # of a task
             if value.get(member) == "" and not optional:
                 yield Violation(pointer(*steps, member), f"{member} is empty")
 

@@ -9,7 +9,7 @@ from inspector.findings.rule_set import ERROR, NEWEST_FIRST, V1, WARNING, RuleSe
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.dialects.registry import traits_of
 from inspector.protocol.dialects.traits import Traits
-from inspector.protocol.errors import BY_CODE, BY_REASON, DOMAIN, ErrorKind
+from inspector.protocol.errors import BY_CODE, BY_REASON, DOMAIN, ErrorKind, kind_of
 from inspector.protocol.jsonvalue import brief, type_name
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
@@ -178,9 +178,8 @@ def other_domain(error: ErrorObject) -> Iterator[Violation]:
     if info is None:
         return
     where, detail = info
-    reason = detail.get("reason")
     domain = detail.get("domain")
-    if isinstance(reason, str) and reason in BY_REASON and domain != DOMAIN:
+    if kind_of(detail) is not None and domain != DOMAIN:
         yield Violation(f"{where}/domain", "domain is missing" if domain is None else f"domain is {brief(domain)}")
 
 

@@ -7,6 +7,7 @@ and gRPC), `specification/a2a.proto` of 1.0.1 and of the branch `dev-1.1`.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from inspector.findings.shape import (
     ANY,
@@ -245,11 +246,24 @@ _V0_3, _V0_3_PROTO = _shapes_0_3(), _shapes_0_3_proto()
 _BY_BINDING = {"JSONRPC": _V0_3, "HTTP+JSON": _V0_3_PROTO, "GRPC": _V0_3_PROTO}
 _V1_0 = _shapes_1_0(defaults=True)
 _V1_1 = _shapes_1_0(defaults=True, generation=INT64)
+_PUSH_RESULTS = (Operation.SET_PUSH, Operation.GET_PUSH, Operation.LIST_PUSH)
+
+
+def _shapes_opvs(shapes: Shapes) -> Shapes:
+    """Return the shapes of 1.0 without those of push configurations, which OPVS may nest as in 0.3."""
+    return replace(shapes, answers={name: kind for name, kind in shapes.answers.items() if name not in _PUSH_RESULTS})
+
+
 _SHAPES: Mapping[str, Mapping[str, Shapes]] = {
     "0.1": {"JSONRPC": _shapes_0_1()},
     "0.2": _BY_BINDING,
     "0.3": _BY_BINDING,
     "1.0": {"JSONRPC": _V1_0, "HTTP+JSON": _V1_0, "GRPC": _shapes_1_0(defaults=False)},
+    "opvs": {
+        "JSONRPC": _shapes_opvs(_V1_0),
+        "HTTP+JSON": _shapes_opvs(_V1_0),
+        "GRPC": _shapes_opvs(_shapes_1_0(defaults=False)),
+    },
     "1.1": {"JSONRPC": _V1_1, "HTTP+JSON": _V1_1, "GRPC": _shapes_1_0(defaults=False, generation=INT64)},
 }
 

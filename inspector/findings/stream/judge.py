@@ -266,7 +266,9 @@ class StreamJudge(ExchangeObserver):
         if task and not self.task_id:
             self.task_id = task
             if task != self._call.task_id or state.order is None:
-                state.order = self._known_order(task) or Order(blind=state.blind)
+                # The artifacts of an existing task may have begun in the stream of another client.
+                joins = bool(self._call.task_id) and not isinstance(event, Task)
+                state.order = self._known_order(task) or Order(blind=state.blind or joins)
         facts.expected = expected if task and task != expected else ""
         if state.order is not None:
             if _lacks_artifacts(event, facts.value):

@@ -328,6 +328,7 @@ def new_artifact_each(facts: EventFacts[TaskArtifactUpdateEvent]) -> Iterable[Vi
     remedy="Send the text in the message of a status update, or send the message as the only event.",
     passing=stream(message(TEXT_PART)),
     failing=stream(_TASK, message(TEXT_PART), _DONE),
+    versions=V1,
 )
 def message_among_events(facts: EventFacts[Event]) -> Iterable[Violation]:
     sent = facts.stream

@@ -12,13 +12,13 @@ from inspector.protocol.bindings.base import Answer, Binding, GrpcRequest, Hide,
 from inspector.protocol.dialects.base import Dialect, GrpcMethod, GrpcService
 from inspector.protocol.errors import (
     BY_NAME,
-    BY_REASON,
     ErrorKind,
     Fault,
     FaultCode,
     FaultError,
     ProtocolError,
     Whose,
+    kind_of,
     named_in,
     usage_error,
 )
@@ -186,7 +186,7 @@ def decode_error(
     word = STATUSES[code] if 0 <= code < len(STATUSES) else str(code)
     data = _details(details)
     reasons = [detail["reason"] for detail in data if isinstance(detail.get("reason"), str)]
-    kind = next((BY_REASON[reason] for reason in reasons if reason in BY_REASON), None) or named_in(message)
+    kind = next(filter(None, map(kind_of, data)), None) or named_in(message)
     if kind is None and not reasons and dialect is not None and operation is not None:
         kind = _kind_of_status(word, message, dialect, operation)
     if kind is not None:

@@ -15,7 +15,7 @@ from inspector.protocol import direct_read
 from inspector.protocol.bindings.base import Answer, Binding, HttpRequest, Item
 from inspector.protocol.bindings.jsonrpc import EVENT_STREAM, JSON
 from inspector.protocol.dialects.base import Dialect, Route
-from inspector.protocol.errors import BY_CODE, BY_NAME, BY_REASON, ErrorKind, ProtocolError, named_in
+from inspector.protocol.errors import BY_CODE, BY_NAME, BY_REASON, ErrorKind, ProtocolError, kind_of, named_in
 from inspector.protocol.jsonvalue import brief, dump, parse, type_name
 from inspector.protocol.model import Event, Json, Request, Unreadable
 from inspector.protocol.operations import REQUESTS, STREAMING, Operation
@@ -231,8 +231,9 @@ def _from_members(status: int, error: dict[str, Json]) -> ProtocolError:
     number = code if type(code) is int else 0
     status = status or max(number, 0)
     details = error.get("details", error.get("data"))
-    reasons = [info["reason"] for info in _objects(details) if isinstance(info.get("reason"), str)]
-    kind = next((BY_REASON[reason] for reason in reasons if reason in BY_REASON), None) or BY_CODE.get(number)
+    infos = _objects(details)
+    reasons = [info["reason"] for info in infos if isinstance(info.get("reason"), str)]
+    kind = next(filter(None, map(kind_of, infos)), None) or BY_CODE.get(number)
     if kind is None and not reasons and "status" not in error:
         kind = _kind_of_message(status, message)
     called = next(filter(_is_word, (*reasons, error.get("status"))), "")

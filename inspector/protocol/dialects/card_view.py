@@ -78,6 +78,10 @@ class Requirement(NamedTuple):
     pointer: str
 
 
+_OPTIONAL_URLS = ("refreshUrl", "oauth2MetadataUrl")
+"""The URLs that a scheme or a flow can lack; an SDK writes them as empty strings."""
+
+
 @dataclass(frozen=True)
 class CardView:
     """The JSON object of a card, and the protocol version whose format is used to read it."""
@@ -170,12 +174,12 @@ class CardView:
         )
 
     def login_urls(self) -> Iterator[tuple[str, str]]:
-        """Yield the JSON pointer and the value of each URL that is used to obtain credentials."""
+        """Yield the JSON pointer and the value of each URL that is used to obtain credentials; optional if empty."""
         owners: list[tuple[Steps, Mapping[str, Json]]] = [(scheme.inside, scheme.members) for scheme in self.schemes]
         owners += [(flow.steps, flow.members) for flow in self.flows]
         for steps, members in owners:
             for name, url in members.items():
-                if name.endswith("Url") and isinstance(url, str):
+                if name.endswith("Url") and isinstance(url, str) and (url or name not in _OPTIONAL_URLS):
                     yield pointer(*steps, name), url
 
     @cached_property

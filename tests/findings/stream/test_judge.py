@@ -14,6 +14,7 @@ from inspector.findings.stream.facts import EventFacts
 from inspector.findings.stream.observer import StreamEnding
 from inspector.protocol.lifecycle import State
 from inspector.protocol.model import Event
+from inspector.protocol.operations import Operation
 
 
 def status(state: str, context: str = "c", task: str = "t") -> dict[str, Any]:
@@ -110,3 +111,21 @@ def test_a_rule_that_is_declared_later_is_checked_in_the_next_exchange(monkeypat
         yield Violation("", facts.stream.version)
 
     assert [(finding.rule, finding.seen) for finding in Judging().event(TASK)] == [("STREAM-999", "1.0")]
+
+
+@pytest.mark.parametrize("operation", [Operation.SUBSCRIBE, Operation.STREAM])
+def test_a_client_can_join_in_the_middle_of_an_artifact_before_1_0(operation: Operation):
+    """The stream of another client had the first chunks: before 1.0, a stream need not begin with the task."""
+    artifact = {"artifactId": "a", "parts": [{"kind": "text", "text": "x"}]}
+    update = {"kind": "artifact-update", "taskId": "t", "contextId": "c", "append": True, "artifact": artifact}
+    assert Judging("0.3", operation, task_id="t").event(update) == ()
+    [finding] = Judging("0.3", operation).event(update)
+    assert finding.rule == "STREAM-004"
+
+
+@pytest.mark.parametrize("version", ["0.2", "0.3"])
+def test_a_message_beside_a_task_is_allowed_before_1_0(version: str):
+    judging = Judging(version, Operation.STREAM)
+    judging.event({"kind": "task", "id": "t", "contextId": "c", "status": {"state": "working"}})
+    message = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": "hi"}]}
+    assert "STREAM-010" not in {finding.rule for finding in judging.event(message)}
