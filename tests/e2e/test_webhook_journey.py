@@ -30,7 +30,7 @@ def test_user_finds_why_a_notification_is_missing(inspect: Run, cols: int, rows:
         terminal.wait_for("Receiver ─ not listening")
         terminal.wait_for("Press p to start the receiver")
         terminal.press("R")
-        terminal.wait_for("Register a webhook for the task in Chat")
+        terminal.wait_for("Register a webhook for task ")
         terminal.press("enter")
         terminal.wait_for("✓ stored by the agent")
         terminal.wait_for("reachable   yes: the agent is on this machine")
