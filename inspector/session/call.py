@@ -137,7 +137,7 @@ class Call:
                     exchange.stalled = stalls.seconds
                     exchange.take(observation)
                     if exchange.has_ended_task:
-                        stalls.start()
+                        stalls.start(observation.at)  # handling it may already have been delayed
                     if webhook is not None and exchange.task_id:
                         webhook.task_id = exchange.task_id
                     if exchange.answers:

@@ -22,10 +22,10 @@ class StallMeter:
         """Return for how many seconds the loop did not run since the start, including a stall that has just ended."""
         return self._stalled + self._late()
 
-    def start(self) -> None:
-        """Start measuring, unless that has begun."""
+    def start(self, since: float) -> None:
+        """Start measuring from a time in seconds since 1970, which may be past, unless that has begun."""
         if self._timer is None:
-            self._wait()
+            self._wait(since)
 
     def stop(self) -> None:
         """Stop measuring; `seconds` keeps its value."""
@@ -33,13 +33,13 @@ class StallMeter:
             self._timer.cancel()
             self._stalled, self._due = self.seconds, 0.0
 
-    def _wait(self) -> None:
-        self._due = time.time() + _TICK
-        self._timer = asyncio.get_running_loop().call_later(_TICK, self._measure)
+    def _wait(self, since: float) -> None:
+        self._due = since + _TICK
+        self._timer = asyncio.get_running_loop().call_later(max(0.0, self._due - time.time()), self._measure)
 
     def _measure(self) -> None:
         self._stalled = self.seconds
-        self._wait()
+        self._wait(time.time())
 
     def _late(self) -> float:
         return max(0.0, time.time() - self._due) if self._due else 0.0

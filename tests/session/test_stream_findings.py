@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -29,7 +30,8 @@ from scripted import (
     task,
 )
 
-from inspector.capture.records import Kind
+from inspector.capture.records import Kind, Record
+from inspector.findings.stream import ending
 from inspector.protocol.errors import Whose
 from inspector.protocol.lifecycle import State
 
@@ -281,6 +283,22 @@ async def test_a_stream_that_closes_while_we_do_not_run_is_not_late(agent: Agent
     await say(session)
     assert records(session)[-1].at - records(session)[-2].at > 2
     assert rules(session) == set()
+
+
+async def test_a_suspended_machine_does_not_keep_a_stream_open_while_its_last_event_is_handled(
+    agent: Agent, open_session: OpenSession, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(ending, "_MAX_SECONDS_OPEN", 0.6)
+    agent.answer(streaming(WORKING, DONE))
+    session = await open_session(agent.url)
+
+    def suspend(appended: Sequence[Record]) -> None:
+        if appended and appended[0].kind is Kind.FRAME and appended[0].state == State.COMPLETED:
+            time.sleep(1)
+
+    session.journal.subscribe(suspend)
+    await say(session)
+    assert "STREAM-022" not in rules(session)
 
 
 async def test_a_stream_that_ends_inside_an_event_names_its_bytes(agent: Agent, open_session: OpenSession):

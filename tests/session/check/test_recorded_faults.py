@@ -37,7 +37,7 @@ PUSHES = frozenset(
     {"push-late", "push-never", "push-unsigned", "push-wrong-token", "push-content-type", "push-malformed"}
 )
 ARTIFACTS = frozenset({"fresh-artifacts", "append-first", "chunk-after-last"})
-ONLY_1_0 = frozenset({"final", "shapes-0.3", "no-timezone"})
+ONLY_1_0 = frozenset({"final", "shapes-0.3", "no-timezone", "message-in-stream"})
 """Faults that change nothing for a client of 0.3, or only what 0.3 allows."""
 STREAM = REFUSED | BYTES | JSON | EVENTS | {"final", "no-timezone", "giant-frame"}
 UNSEEN = {
