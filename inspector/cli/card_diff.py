@@ -53,9 +53,8 @@ def diff(invocation: Invocation, out: Output) -> int:
             out.document([_as_json(change) for change in changes])
             return
         if before.dialect.version != after.dialect.version:
-            out.warn(
-                f"the cards are of A2A {before.dialect.version} and {after.dialect.version}: compared as cards of 1.0"
-            )
+            versions = f"{before.dialect.version} and {after.dialect.version}"
+            out.warn(f"the cards are of A2A {versions}: compared as cards of 1.0")
         for change in changes:
             out.line(*_pieces(change))
         out.field("Changes", str(len(changes)) if changes else "none")
@@ -86,21 +85,18 @@ def _pieces(change: Change) -> list[Piece]:
     pieces: list[Piece] = [_SIGNS[change.how], f" {' / '.join(change.path) or 'the whole card'}"]
     if change.how is How.MOVED:
         return [*pieces, ": the same items in another order"]
-    values = [_compact(value) for present, value in _values(change) if present]
-    return [*pieces, f": {' -> '.join(values)}"]
+    return [*pieces, f": {' -> '.join(dump(value).decode() for value in _values(change).values())}"]
 
 
-def _values(change: Change) -> tuple[tuple[bool, Json], tuple[bool, Json]]:
-    """Return for the earlier and the later value whether there is one, and the value."""
-    changed = change.how is How.CHANGED
-    return (changed or change.how is How.REMOVED, change.before), (changed or change.how is How.ADDED, change.after)
-
-
-def _compact(value: Json) -> str:
-    return dump(value).decode()
+def _values(change: Change) -> dict[str, Json]:
+    """Return the values of a change: `before`, `after`, or both."""
+    values: dict[str, Json] = {}
+    if change.how in (How.CHANGED, How.REMOVED):
+        values["before"] = change.before
+    if change.how in (How.CHANGED, How.ADDED):
+        values["after"] = change.after
+    return values
 
 
 def _as_json(change: Change) -> Json:
-    names = ("before", "after")
-    values = {name: value for name, (present, value) in zip(names, _values(change), strict=True) if present}
-    return {"change": change.how.value, "pointer": change.pointer, **values}
+    return {"change": change.how.value, "pointer": change.pointer, **_values(change)}

@@ -18,7 +18,7 @@ from inspector.protocol.ai_catalog import Catalog, read_catalog
 from inspector.protocol.bindings.base import HttpRequest
 from inspector.protocol.challenge import is_login_page
 from inspector.protocol.errors import FaultError
-from inspector.protocol.http_status import REDIRECTING
+from inspector.protocol.http_status import DENYING, REDIRECTING
 from inspector.session.catalog_listing import CatalogFoundError, Listing
 from inspector.session.journal import Journal
 from inspector.session.recorder import Recorder
@@ -33,6 +33,8 @@ from inspector.wire.private_address import private_address
 GET_CARD = "GetAgentCard"
 """The name of the operation in the records of fetching a card; the specification does not define a name."""
 
+_HIDING = DENYING | REDIRECTING | {407, 429}
+"""The statuses of a server that refuses a request, and of a redirect that was not followed."""
 MOST_REDIRECTS = 5
 
 
@@ -117,8 +119,9 @@ class CardFetch(DocumentFetch):
 
         This is also True for a redirect that was not followed.
         """
-        is_json = self.status == HTTPStatus.OK and "json" in self.content_type
-        return is_json or self.status in REDIRECTING or discovery.may_hide_card(self.status)
+        if self.status == HTTPStatus.OK:
+            return "json" in self.content_type
+        return self.status in _HIDING or self.status >= HTTPStatus.INTERNAL_SERVER_ERROR
 
     def is_of_other(self, reference: str) -> bool:
         """Return whether this is the card of the host, but not of the agent at the path of a reference."""

@@ -23,7 +23,6 @@ from inspector.text.limited_file import read_limited
 from inspector.text.reference import grpc_url, is_grpc, local_path, with_scheme
 from inspector.wire.client.faults import PROXY_HINT
 
-_REFUSALS = DENYING | {407, 429}
 _CORRECT_CARD = "Correct the card; A2A 1.0 lists its required members in section 4.4.1."
 
 
@@ -123,11 +122,6 @@ def _path(url: str, base: str = "") -> str:
         return urlsplit(urljoin(base, url)).path
     except ValueError:  # brackets without an address
         return ""
-
-
-def may_hide_card(status: int) -> bool:
-    """Return whether there may be a card at a URL with this status: the server refuses the request, or fails."""
-    return status in _REFUSALS or status >= HTTPStatus.INTERNAL_SERVER_ERROR
 
 
 def split_entry(reference: str) -> tuple[str, str]:

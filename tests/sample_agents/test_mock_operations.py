@@ -290,7 +290,7 @@ async def test_the_id_of_a_push_configuration_is_required(peer: Peer) -> None:
     if peer.dialect.traits.sole_push_config:
         assert isinstance(answer, PushConfig)
     else:
-        # Over HTTP+JSON, there is no such path; 0.3 has the id in the name of the configuration.
+        # HTTP+JSON of 1.0 does not have such a path; 0.3 has the id in the name of the configuration.
         assert code(answer) == (
             -32001 if peer.dialect.version != "1.0" else -32601 if "HTTP" in peer.binding.name else -32602
         )

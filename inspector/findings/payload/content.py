@@ -256,10 +256,10 @@ _IDS = ("id", "taskId", "contextId", "messageId", "artifactId")
 )
 def empty_id(facts: PayloadFacts) -> Iterator[Violation]:
     for name, steps, value in facts.objects:
+        is_task = {"id", "status"} <= value.keys()
+        optional = ("taskId", "contextId") if name == "message" else ("contextId",) if is_task else ()
         for member in _IDS:
-            optional = name == "message" and member in ("taskId", "contextId")
-            optional = optional or (member == "contextId" and {"id", "status"} <= value.keys())  # of a task
-            if value.get(member) == "" and not optional:
+            if value.get(member) == "" and member not in optional:
                 yield Violation(pointer(*steps, member), f"{member} is empty")
 
 

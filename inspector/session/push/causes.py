@@ -74,8 +74,8 @@ class Evidence:
 
     `stored` is how many of our registrations the agent has, None if unknown; `asked` is the operation that returned
     them, or the reason why their number is unknown. `ended` is when the task ended. `agent_down` is the reason why
-    the agent cannot be reached, `unheard` has the URLs of this machine where nothing listens, `unknown_task` is the
-    error of an agent that does not know the task; they are empty otherwise. Times are in seconds since 1970.
+    the agent cannot be reached, `without_listener` has the URLs of this machine where nothing listens, `unknown_task`
+    is the error of an agent that does not know the task; they are empty otherwise. Times are in seconds since 1970.
     """
 
     agent: str
@@ -93,7 +93,7 @@ class Evidence:
     state: str = ""
     ended: float | None = None
     agent_down: str = ""
-    unheard: tuple[str, ...] = ()
+    without_listener: tuple[str, ...] = ()
     unknown_task: str = ""
     now: float = field(default_factory=time.time)
 
@@ -233,13 +233,13 @@ def _task_ended(known: Evidence) -> Cause:
 
 
 def _unreachable(known: Evidence) -> Cause:
-    if known.unheard:
+    if known.without_listener:
         remedy = (
             "Start the program that should listen there, or register the URL of a running receiver (a2a-inspect listen,"
             " or the TUI with the webhook on)."
         )
-        is_only = len(known.unheard) == len(known.configs) and not known.deliveries
-        evidence = f"nothing listens at {', '.join(known.unheard)}"
+        is_only = len(known.without_listener) == len(known.configs) and not known.deliveries
+        evidence = f"nothing listens at {', '.join(known.without_listener)}"
         return Cause(_UNREACHABLE, Likely.CERTAIN if is_only else Likely.POSSIBLE, evidence, remedy)
     good, words = known.reach
     likely = {True: Likely.RULED_OUT, False: Likely.LIKELY, None: Likely.POSSIBLE}[good]

@@ -90,9 +90,8 @@ class Diagnosis:
 class _Recorded(NamedTuple):
     """The deliveries for a task in other captures, and the failed TLS handshakes at the receivers of its webhooks.
 
-    `other_tasks` counts the deliveries to its webhooks that name another task.
-
-    `captures` counts the captures that were read, `unreadable` those that could not be.
+    `other_tasks` counts the deliveries to its webhooks that name another task, `captures` the captures that were read,
+    `unreadable` those that could not be.
     """
 
     deliveries: tuple[Record, ...] = ()
@@ -122,8 +121,10 @@ async def examine(session: _Session, task_id: str, captures: Sequence[Path] = ()
         await asyncio.sleep(0)  # there may be many thousands
     requests = sort_requests(recorded_here, _numbers(session, task_id), task_id)
     known = _gather(session, task_id, configs, asked, recorded, requests)
-    unheard = () if known.registrations else tuple([url for url in known.configs if not await _is_heard(url)])
-    known = replace(known, agent_down=agent_down, unheard=unheard, unknown_task=unknown_task)
+    without_listener = (
+        () if known.registrations else tuple([url for url in known.configs if not await _has_listener(url)])
+    )
+    known = replace(known, agent_down=agent_down, without_listener=without_listener, unknown_task=unknown_task)
     if known.registrations:  # only then are these deliveries those of the receiver that the agent should reach
         others_arrived = any(record.meta["taken"] and record.task != task_id for record in recorded_here)
         known = replace(known, others_arrived=others_arrived)
@@ -131,7 +132,7 @@ async def examine(session: _Session, task_id: str, captures: Sequence[Path] = ()
     return Diagnosis(task_id, known.accepted, causes(known), not_checked, requests.others, known.missing_end)
 
 
-async def _is_heard(url: str) -> bool:
+async def _has_listener(url: str) -> bool:
     """Return whether something listens at a URL, True for other machines."""
     place = endpoint_of(url)
     if place is None or address_scope(place.host) is not AddressScope.MACHINE:
