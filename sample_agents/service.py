@@ -240,7 +240,7 @@ class Service:
         )
 
     def _push_configs(self, request: PushConfigRequest, version: Version) -> PushConfigList:
-        """Return a page of the configurations of a task, the first first (section 3.1.9); all of them before 1.0."""
+        """Return a page of the configurations of a task, the oldest first (section 3.1.9); all of them before 1.0."""
         configs = [target.config for target in self._find(request.task_id).webhooks.values()]
         if version.traits.sole_push_config:
             return PushConfigList(configs=configs)

@@ -141,7 +141,7 @@ BY_REASON: dict[str, ErrorKind] = {kind.reason: kind for kind in _JSONRPC + _A2A
 """The same errors by the `reason` of their ErrorInfo (1.0 section 11.6)."""
 
 
-def kind_of(info: Mapping[str, object]) -> ErrorKind | None:
+def kind_identified_by(info: Mapping[str, object]) -> ErrorKind | None:
     """Return the error that an ErrorInfo identifies, None if it does not.
 
     The reasons of JSON-RPC errors are general words, which mean these errors only in the domain of A2A.

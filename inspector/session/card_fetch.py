@@ -35,6 +35,7 @@ GET_CARD = "GetAgentCard"
 
 _HIDING = DENYING | REDIRECTING | {407, 429}
 """The statuses of a server that refuses a request, and of a redirect that was not followed."""
+
 MOST_REDIRECTS = 5
 
 

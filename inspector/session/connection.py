@@ -110,8 +110,17 @@ async def find_card(
     fetch.raise_if_catalog(reference, credentials)
     if fetch.head is None or not isinstance(fetch.found, FoundCard):
         raise ValueError("a card without a response")
-    parts = fetch.url, fetch.found, None, attempts, fetch.findings, fetch.head.headers, fetch.head.at
-    return Connection(reference, *parts, requested=fetch.requested)
+    return Connection(
+        reference,
+        fetch.url,
+        fetch.found,
+        choice=None,
+        attempts=attempts,
+        findings=fetch.findings,
+        headers=fetch.head.headers,
+        at=fetch.head.at,
+        requested=fetch.requested,
+    )
 
 
 async def refetch_card(journal: Journal, client: Client, credentials: Credentials, before: Connection) -> Connection:

@@ -9,7 +9,7 @@ from inspector.findings.rule_set import ERROR, NEWEST_FIRST, V1, WARNING, RuleSe
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.dialects.registry import traits_of
 from inspector.protocol.dialects.traits import Traits
-from inspector.protocol.errors import BY_CODE, BY_REASON, DOMAIN, ErrorKind, kind_of
+from inspector.protocol.errors import BY_CODE, BY_REASON, DOMAIN, ErrorKind, kind_identified_by
 from inspector.protocol.jsonvalue import brief, type_name
 from inspector.protocol.model import Json
 from inspector.protocol.pointer import pointer
@@ -179,7 +179,7 @@ def other_domain(error: ErrorObject) -> Iterator[Violation]:
         return
     where, detail = info
     domain = detail.get("domain")
-    if kind_of(detail) is not None and domain != DOMAIN:
+    if kind_identified_by(detail) is not None and domain != DOMAIN:
         yield Violation(f"{where}/domain", "domain is missing" if domain is None else f"domain is {brief(domain)}")
 
 

@@ -18,7 +18,7 @@ from inspector.protocol.errors import (
     FaultError,
     ProtocolError,
     Whose,
-    kind_of,
+    kind_identified_by,
     named_in,
     usage_error,
 )
@@ -186,7 +186,7 @@ def decode_error(
     word = STATUSES[code] if 0 <= code < len(STATUSES) else str(code)
     data = _details(details)
     reasons = [detail["reason"] for detail in data if isinstance(detail.get("reason"), str)]
-    kind = next(filter(None, map(kind_of, data)), None) or named_in(message)
+    kind = next(filter(None, map(kind_identified_by, data)), None) or named_in(message)
     if kind is None and not reasons and dialect is not None and operation is not None:
         kind = _kind_of_status(word, message, dialect, operation)
     if kind is not None:

@@ -15,7 +15,15 @@ from inspector.protocol import direct_read
 from inspector.protocol.bindings.base import Answer, Binding, HttpRequest, Item
 from inspector.protocol.bindings.jsonrpc import EVENT_STREAM, JSON
 from inspector.protocol.dialects.base import Dialect, Route
-from inspector.protocol.errors import BY_CODE, BY_NAME, BY_REASON, ErrorKind, ProtocolError, kind_of, named_in
+from inspector.protocol.errors import (
+    BY_CODE,
+    BY_NAME,
+    BY_REASON,
+    ErrorKind,
+    ProtocolError,
+    kind_identified_by,
+    named_in,
+)
 from inspector.protocol.jsonvalue import brief, dump, parse, type_name
 from inspector.protocol.model import Event, Json, Request, Unreadable
 from inspector.protocol.operations import REQUESTS, STREAMING, Operation
@@ -233,7 +241,7 @@ def _from_members(status: int, error: dict[str, Json]) -> ProtocolError:
     details = error.get("details", error.get("data"))
     infos = _objects(details)
     reasons = [info["reason"] for info in infos if isinstance(info.get("reason"), str)]
-    kind = next(filter(None, map(kind_of, infos)), None) or BY_CODE.get(number)
+    kind = next(filter(None, map(kind_identified_by, infos)), None) or BY_CODE.get(number)
     if kind is None and not reasons and "status" not in error:
         kind = _kind_of_message(status, message)
     called = next(filter(_is_word, (*reasons, error.get("status"))), "")

@@ -174,7 +174,7 @@ class CardView:
         )
 
     def login_urls(self) -> Iterator[tuple[str, str]]:
-        """Yield the JSON pointer and the value of each URL that is used to obtain credentials; optional if empty."""
+        """Yield the JSON pointer and the value of each URL to obtain credentials, except empty optional URLs."""
         owners: list[tuple[Steps, Mapping[str, Json]]] = [(scheme.inside, scheme.members) for scheme in self.schemes]
         owners += [(flow.steps, flow.members) for flow in self.flows]
         for steps, members in owners:

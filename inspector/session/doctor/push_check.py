@@ -17,7 +17,7 @@ from inspector.protocol.operations import Operation
 from inspector.protocol.selection import Choice
 from inspector.session.doctor.probe import finish, in_words, remedy_of
 from inspector.session.doctor.steps import PUSH, Step, Timeouts
-from inspector.session.push.senders import sort_requests
+from inspector.session.push.senders import count_accepted, sort_requests
 from inspector.session.session import Session
 from inspector.text.host import AddressScope, address_scope
 from inspector.wire.endpoint import endpoint_of
@@ -43,7 +43,7 @@ async def check_push(
     numbers = {webhook.registration.number}
     requests = sort_requests(session.journal.capture.select(kinds=(Kind.DELIVERY,)), numbers, task_id)
     base = session.push.receiver.base_url
-    accepted = sum(bool(record.meta["taken"]) for record in requests.deliveries)
+    accepted = count_accepted(requests.deliveries)
     refused = sum(bool(record.meta["refused"]) for record in requests.deliveries)
     seen = f"{accepted} accepted, {refused} rejected at {base}"
     if requests.other_tasks:

@@ -10,6 +10,7 @@ from enum import IntEnum
 from inspector.capture.records import Record
 from inspector.lazy_dataclass import dataclass
 from inspector.protocol.lifecycle import is_terminal, short
+from inspector.session.push.senders import count_accepted
 from inspector.session.push.webhook_registration import WebhookRegistration
 from inspector.text.host import AddressScope, address_scope
 from inspector.text.units import counted, duration
@@ -106,7 +107,7 @@ class Evidence:
     @property
     def accepted(self) -> int:
         """Return how many deliveries were accepted."""
-        return sum(bool(record.meta.get("taken")) for record in self.deliveries if not record.meta.get("challenge"))
+        return count_accepted(self.deliveries)
 
     @property
     def reach(self) -> Reachable:

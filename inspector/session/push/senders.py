@@ -63,6 +63,11 @@ def sort_requests(requests: Iterable[Record], numbers: Collection[int], task_id:
     return Requests(tuple(deliveries), unknown_paths, tuple(tls_failures), _in_words(others), tuple(other_tasks))
 
 
+def count_accepted(deliveries: Iterable[Record]) -> int:
+    """Return how many deliveries were accepted, without the challenges of 0.1, which are not about a task."""
+    return sum(bool(record.meta.get("taken")) for record in deliveries if not record.meta.get("challenge"))
+
+
 def _user_agent(record: Record) -> str:
     return header(record.meta.get("headers", ()), "user-agent")
 

@@ -46,13 +46,13 @@ class Caching:
 def caching_of(headers: Headers) -> Caching:
     """Read the caching headers of a response."""
     control = _header(headers, "cache-control")
-    directives = [_directive(text) for text in control.split(",")]
-    is_reusable = not any(text.strip().lower() in _NOT_REUSED for text in control.split(","))
+    directives = [text.strip().lower() for text in control.split(",")]
+    is_reusable = not any(directive in _NOT_REUSED for directive in directives)
     return Caching(
         _header(headers, "etag"),
         _header(headers, "last-modified"),
         control,
-        next((age for name, age in directives if name == "max-age" and is_reusable), None),
+        next((age for name, age in map(_directive, directives) if name == "max-age" and is_reusable), None),
         _seconds(_header(headers, "age")),
     )
 
@@ -62,16 +62,14 @@ def confirmed(stored: Headers, received: Headers) -> Headers:
 
     The age of the stored response ends with the confirmation.
     """
-    replaced = {name.lower() for name, _ in received} | {"age"}
-    return (
-        *(pair for pair in stored if pair[0].lower() not in replaced or pair[0].lower().startswith(_ABOUT_CONTENT)),
-        *(pair for pair in received if not pair[0].lower().startswith(_ABOUT_CONTENT)),
-    )
+    new = [pair for pair in received if not pair[0].lower().startswith(_ABOUT_CONTENT)]
+    replaced = {name.lower() for name, _ in new} | {"age"}
+    return (*(pair for pair in stored if pair[0].lower() not in replaced), *new)
 
 
 def _directive(text: str) -> tuple[str, int | None]:
     name, _, value = text.partition("=")
-    return name.strip().lower(), _seconds(value)
+    return name.strip(), _seconds(value)
 
 
 def _seconds(text: str) -> int | None:

@@ -267,3 +267,8 @@ def test_one_webhook_of_several_without_a_listener_is_only_possible(live: int):
     )
     [unreachable] = [cause for cause in causes(known) if cause.name == "the agent cannot reach the receiver"]
     assert (unreachable.likely, unreachable.evidence) == (Likely.POSSIBLE, f"nothing listens at {urls[1 - live]}")
+
+
+def test_a_challenge_is_not_counted_as_a_delivery():
+    known = replace(ALL_RULED_OUT, deliveries=(delivery(challenge=True), delivery()))
+    assert known.accepted == 1
